@@ -64,7 +64,8 @@ ROOMS: dict[str, list[dict[str, str]]] = {
             "suspension": "internals program",
             "documents": "internals program",
         },
-        {"internals": "", "program": ""},
+        {"internals": "program"},
+        {"program": ""},
     ],
     "dap": [
         {"server": "serving session program client protocol log"},

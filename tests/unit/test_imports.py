@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,17 @@ def test_an_error_of_ours_does_not_fail_the_import(capsys: pytest.CaptureFixture
     when_imported(NAME, fail)
     assert importlib.import_module(NAME).value == 1
     assert "ImportError: there is no such module of ours" in capsys.readouterr().err
+
+
+def test_an_import_that_fails_has_the_traceback_of_a_plain_run(tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.py").write_text("raise ValueError('no')\n")
+    plain = traceback_of_import()
+    for _ in range(2):
+        when_imported(NAME, lambda: pytest.fail("it was not imported"))
+    assert traceback_of_import() == plain
+
+
+def traceback_of_import() -> list[tuple[str, int | None]]:
+    with pytest.raises(ValueError) as raised:
+        importlib.import_module(NAME)
+    return [(frame.filename, frame.lineno) for frame in traceback.extract_tb(raised.value.__traceback__)]

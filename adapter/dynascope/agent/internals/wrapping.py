@@ -11,6 +11,7 @@ from typing import Any
 
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
+from dynascope.agent.program.tracebacks import hidden_frame
 
 
 class _ThisThread(threading.local):
@@ -99,7 +100,8 @@ class Events(Wrapping):
             if not self.is_removed:
                 with failures:
                     call(*args, **kwargs)
-            return original(*args, **kwargs)
+            with hidden_frame:
+                return original(*args, **kwargs)
 
         self.put(name, wrapper)
 
@@ -108,7 +110,8 @@ class Events(Wrapping):
         original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
+            with hidden_frame:
+                result = original(*args, **kwargs)
             if not self.is_removed:
                 with failures:
                     call(result, *args, **kwargs)
@@ -122,7 +125,8 @@ class Events(Wrapping):
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             try:
-                return original(*args, **kwargs)
+                with hidden_frame:
+                    return original(*args, **kwargs)
             except Exception as error:
                 if not self.is_removed:
                     with failures:

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Sequence
 
 from dynascope.agent.program.hidden_threads import hide_thread
+from dynascope.agent.program.tracebacks import hidden_frame
 
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
@@ -36,7 +37,10 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
 
 def _wait_for_import(name: str, then: Callable[[], None]) -> None:
     """Wait on a thread of its own for an import that another thread has begun."""
-    importlib.import_module(name)
+    try:
+        importlib.import_module(name)
+    except Exception:  # the program's, on the other thread
+        return
     _contained(then)
 
 
@@ -64,14 +68,16 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         if name != self._name:
             return None
         self.remove()
-        spec = importlib.util.find_spec(name)
+        with hidden_frame:
+            spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
         loader, then = spec.loader, self._then
         execute = loader.exec_module
 
         def exec_module(module: types.ModuleType) -> None:
-            execute(module)
+            with hidden_frame:
+                execute(module)
             vars(loader).pop("exec_module", None)  # a nested _AfterImport may have removed it already
             _contained(then)
 

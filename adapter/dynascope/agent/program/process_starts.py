@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dynascope.agent.program.tracebacks import hidden_frame
 from dynascope.wire.torch_processes import is_torchs
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish")
@@ -39,7 +40,8 @@ def call_before_each(then: Callable[[Sequence[str]], None], unseen: Callable[...
         @functools.wraps(start)
         def reporting_start(*args: Any, **kwargs: Any) -> Any:
             unseen(report, command_of(*args, **kwargs))
-            return start(*args, **kwargs)
+            with hidden_frame:
+                return start(*args, **kwargs)
 
         return reporting_start
 

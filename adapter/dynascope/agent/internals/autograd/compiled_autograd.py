@@ -18,6 +18,7 @@ from dynascope.agent.internals.autograd.failures import noting_error
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, Observer, RunGiven
 from dynascope.agent.internals.wrapping import Wrapping, is_found
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _lock = fork_safe(threading.RLock())
 _observers: tuple[Observer, ...] = ()
@@ -103,7 +104,7 @@ def _begin_capture(original: Any) -> Any:
         reasons = autograd_cache.reasons()
         self.close = _closing(self, self.close)
         shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
-        with noting_error(self):
+        with noting_error(self), hidden_frame:
             result = original(self, inputs, sizes, scalars, shown, *flags)
         given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
         for observer in _observers:
@@ -115,7 +116,8 @@ def _begin_capture(original: Any) -> Any:
 
 def _set_node_origin(original: Any) -> Any:
     def set_node_origin(self: Any, node_name: str, nodecall_index: int, pyobj: Any, *more: Any) -> Any:
-        result = original(self, node_name, nodecall_index, pyobj, *more)
+        with hidden_frame:
+            result = original(self, node_name, nodecall_index, pyobj, *more)
         if not is_binding_inputs(2):
             for observer in _observers:
                 observer.node_called(self, nodecall_index, node_name, pyobj)
@@ -127,7 +129,8 @@ def _set_node_origin(original: Any) -> Any:
 def _log_compile_reasons(original: Any) -> Any:
     def log_compile_reasons(self: Any, compile_reasons: Any) -> Any:
         # torch calls it because a logger is set; when only Dynascope's is, its log must not change
-        return original(self, compile_reasons) if autograd_cache.logs_verbosely() else None
+        with hidden_frame:
+            return original(self, compile_reasons) if autograd_cache.logs_verbosely() else None
 
     return log_compile_reasons
 
@@ -137,7 +140,8 @@ def _hook_wrapper(kind: str) -> Callable[[Any], Any]:
 
     def wrapper(original: Any) -> Any:
         def call_hook(self: Any, *args: Any) -> Any:
-            result = original(self, *args)
+            with hidden_frame:
+                result = original(self, *args)
             for observer in _observers:
                 observer.hook_called(self, kind, int(args[position]))
             return result
@@ -152,7 +156,8 @@ def _pass_wrapper(name: str) -> Callable[[Any], Any]:
         def run_pass(self: Any, *args: Any) -> Any:
             for observer in _observers:
                 observer.pass_begins(self, name)
-            result = original(self, *args)
+            with hidden_frame:
+                result = original(self, *args)
             for observer in _observers:
                 observer.pass_ends(self, name, result)
             return result
@@ -164,7 +169,8 @@ def _pass_wrapper(name: str) -> Callable[[Any], Any]:
 
 def _create_graph_module(original: Any) -> Any:
     def create_graph_module(self: Any, *args: Any) -> Any:
-        module = original(self, *args)
+        with hidden_frame:
+            module = original(self, *args)
         for observer in _observers:
             observer.graph_made(self, module)
         return module
@@ -174,7 +180,7 @@ def _create_graph_module(original: Any) -> Any:
 
 def _end_capture(original: Any) -> Any:
     def end_capture(self: Any, outputs: Any) -> Any:
-        with noting_error(self):
+        with noting_error(self), hidden_frame:
             run, compiled = original(self, outputs)
         autograd_cache.capture_ends()
         _tell_end(self, failed=False)
@@ -206,7 +212,8 @@ def _observed_run(compiler: Compiler, run: Any) -> Any:
     def run_captured_backward(compiled: Any, inputs: Any, sizes: Any, scalars: Any, hooks: Any, *more: Any) -> Any:
         observers = _observers
         if not observers:
-            return run(compiled, inputs, sizes, scalars, hooks, *more)
+            with hidden_frame:
+                return run(compiled, inputs, sizes, scalars, hooks, *more)
         error: BaseException | None = None
         given = RunGiven(inputs, sizes, scalars, hooks)
         for observer in observers:
@@ -216,13 +223,15 @@ def _observed_run(compiler: Compiler, run: Any) -> Any:
             for observer in observers:
                 observer.graph_begins(compiler)
             try:
-                return compiled(*args)
+                with hidden_frame:
+                    return compiled(*args)
             finally:
                 for observer in observers:
                     observer.graph_ends(compiler)
 
         try:
-            return run(run_graph, inputs, sizes, scalars, hooks, *more)
+            with hidden_frame:
+                return run(run_graph, inputs, sizes, scalars, hooks, *more)
         except BaseException as raised:
             error = raised
             raise

@@ -20,6 +20,7 @@ from dynascope.agent.internals.frames.stack_roles import stack_roles
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _NESTED = "__nested_"
 """The prefix of a resume function's arguments that are its callers' (2.9)."""
@@ -70,7 +71,8 @@ class CodegenEvents(Events):
 
         def _get_stack_values_to_restore(self: Any, tx: Any, stack_pops: int) -> Any:
             before = symbolic_locals(tx)
-            values, meta = restore(self, tx, stack_pops)
+            with hidden_frame:
+                values, meta = restore(self, tx, stack_pops)
             if not events.is_removed:
                 with events.failures:
                     events._take(self, tx, before, values, meta)
@@ -97,14 +99,16 @@ class CodegenEvents(Events):
         def codegen_suffix(self: Any, tx: Any, stack_values: Any, cg: Any, log_side_effects: bool) -> None:
             ending = events._known(self)
             if ending is None:
-                suffix(self, tx, stack_values, cg, log_side_effects)
+                with hidden_frame:
+                    suffix(self, tx, stack_values, cg, log_side_effects)
                 return
             ending.marks = []
             ending.codegen = cg
             events._notes[id(self.side_effects)] = ending, cg
             noted = _Noted(stack_values, lambda value: _mark(ending, cg, "value", value))
             try:
-                suffix(self, tx, noted, cg, log_side_effects)
+                with hidden_frame:
+                    suffix(self, tx, noted, cg, log_side_effects)
             finally:
                 events._notes.pop(id(self.side_effects), None)
             if ending.uses is None:
@@ -153,7 +157,8 @@ class CodegenEvents(Events):
             self.call_before(name, begins)
 
         def _get_modified_vars(self: Any) -> Any:
-            found = modified(self)
+            with hidden_frame:
+                found = modified(self)
             known = events._notes.get(id(self))
             if known is None:
                 return found

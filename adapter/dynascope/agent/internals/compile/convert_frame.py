@@ -10,6 +10,7 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.compile.retrace import frame_entered, trace_until_done
 from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _LIMIT_REACHED = "its recompile limit is reached"
 _IN_PLAIN_WORDS = {
@@ -80,7 +81,8 @@ class CompileHooks(Wrapping):
             observer.compile_begins()
             compiled, skip_reason = False, None
             try:
-                result = entry(self, frame, cache_entry, frame_state)
+                with hidden_frame:
+                    result = entry(self, frame, cache_entry, frame_state)
                 if hooks.gate is not None:
                     result = hooks.gate.after(result) or result
                 made = result.guarded_code
@@ -102,7 +104,8 @@ class CompileHooks(Wrapping):
             observer.compile_begins()
             compiled = False
             try:
-                result = capture(frame, *args, **kwargs)
+                with hidden_frame:
+                    result = capture(frame, *args, **kwargs)
                 compiled = True
                 return result
             finally:
@@ -110,7 +113,8 @@ class CompileHooks(Wrapping):
 
         def trace_frame(*args: Any, **kwargs: Any) -> Any:
             try:
-                return trace_until_done(trace, observer.trace_repeats, args, kwargs)
+                with hidden_frame:
+                    return trace_until_done(trace, observer.trace_repeats, args, kwargs)
             except exc.RestartAnalysis as error:
                 replays = isinstance(error, exc.SpeculationRestartAnalysis)
                 observer.attempt_restarts("speculation" if replays else "other", error.restart_reason or "")

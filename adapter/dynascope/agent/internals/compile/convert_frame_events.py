@@ -19,6 +19,7 @@ from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 
 @dataclass(slots=True)
@@ -117,12 +118,14 @@ class CompileEvents(Events):
             if "skip" in kwargs:
                 kwargs["skip"] += 1  # Dynamo counts the frames between it and the program
             if self.is_removed:
-                return original(code, *args, **kwargs)
+                with hidden_frame:
+                    return original(code, *args, **kwargs)
             full_graph = bool(args[5]) if len(args) > 5 else False
             arguments = args[1] if len(args) > 1 else {}
             token = observer.compile_begins(code, str(kwargs.get("compile_id")), arguments)
             try:
-                result = original(code, *args, **kwargs)
+                with hidden_frame:
+                    result = original(code, *args, **kwargs)
             except BaseException as error:
                 is_raised = full_graph or raises(error, kwargs.get("convert_frame_box"))
                 self._kept = []  # building the guards may have failed
@@ -144,10 +147,12 @@ class CompileEvents(Events):
         def _fullgraph_capture_frame(frame: Any, *args: Any, **kwargs: Any) -> Any:
             """Report a strict export or an `aot_compile`, which do not use `_compile`."""
             if self.is_removed:
-                return original(frame, *args, **kwargs)
+                with hidden_frame:
+                    return original(frame, *args, **kwargs)
             token = observer.compile_begins(frame.code, compile_id_and_attempt()[0], frame.locals)
             try:
-                result = original(frame, *args, **kwargs)
+                with hidden_frame:
+                    result = original(frame, *args, **kwargs)
             except BaseException as error:
                 observer.compile_ends(token, Ending(error=error, is_raised=True, is_capture=True))
                 raise
@@ -161,7 +166,8 @@ class CompileEvents(Events):
         events = self
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
-            result = original(self, frame, cache_entry, frame_state)
+            with hidden_frame:
+                result = original(self, frame, cache_entry, frame_state)
             reason = getattr(result, "skip_reason", None)
             if reason and not events.is_removed:
                 observer.frame_skipped(frame.f_code, reason)
@@ -175,10 +181,12 @@ class CompileEvents(Events):
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if self.is_removed:
-                return original(*args, **kwargs)
+                with hidden_frame:
+                    return original(*args, **kwargs)
             begins(*args, **kwargs)
             try:
-                return original(*args, **kwargs)
+                with hidden_frame:
+                    return original(*args, **kwargs)
             finally:
                 ends()
 

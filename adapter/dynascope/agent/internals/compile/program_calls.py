@@ -12,6 +12,7 @@ from dynascope.agent.internals.compile.called_files import files_of, files_of_ar
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _PASSES = (
     *("pre_grad_custom_pass", "joint_custom_pre_pass", "joint_custom_post_pass", "custom_partitioner_fn"),
@@ -41,7 +42,8 @@ class ProgramCalls(Events):
             with failures:
                 token = self._begins(files(*args, **kwargs))
             try:
-                return original(*args, **kwargs)
+                with hidden_frame:
+                    return original(*args, **kwargs)
             finally:
                 if token is not None:
                     with failures:

@@ -10,6 +10,7 @@ from typing import Any
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _REASON = re.compile(r"[!\d/]+: ", re.ASCII)
 Recompiles = Callable[[list[str], Any], object]
@@ -31,7 +32,8 @@ class RecompileEvents(Events):
         def wrapper(cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
             is_told = not self.is_removed and not kwargs.get("skip_logging")
             try:
-                reasons = original(cache_entries, frame, *args, **kwargs)
+                with hidden_frame:
+                    reasons = original(cache_entries, frame, *args, **kwargs)
             except Exception as error:
                 if is_told and type(error).__name__ == "RecompileError":
                     with failures:

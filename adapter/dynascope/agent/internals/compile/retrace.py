@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.isolation.first_calls import FirstCalls
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _CHANGED = 0, 6, 9, 10
 """Where `convert_frame.trace_frame` (2.9) takes `code`, `tf_mode_stack`, `instructions` and `code_options`."""
@@ -112,7 +113,8 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
         while True:
             entered = _this_thread.entered = Frames()
             try:
-                return trace(*args, **kwargs)
+                with hidden_frame:
+                    return trace(*args, **kwargs)
             except Rewind as rewind:
                 _discard(rewind.outermost)
             entered.let_go()

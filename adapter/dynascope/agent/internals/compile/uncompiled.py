@@ -12,6 +12,7 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.convert_frame import CompileHooks
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.program.tracebacks import hidden_frame
 
 _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
 
@@ -50,7 +51,8 @@ class Uncompiled(Wrapping):
                 exc.unimplemented(
                     gb_type="Skip inlining `torch.compiler.disable()`d function", context="", explanation=_WHY, hints=[]
                 )
-            return original(func)
+            with hidden_frame:
+                return original(func)
 
         self.put(torch_names.CHECK_INLINEABLE, check_inlineable)
         if not self.is_removed:

@@ -15,6 +15,8 @@ from typing import Any, cast
 from torch._dynamo.variables import ConstantVariable
 from torch._dynamo.variables.base import VariableTracker
 
+from dynascope.agent.program.tracebacks import hidden_frame
+
 Call = Callable[[Any, str, list[Any], dict[str, Any]], Any]
 """`(translator, method or "__call__", arguments, keywords)` → the variable it returns, or None for the constant."""
 
@@ -54,7 +56,8 @@ class ComptimeTracing:
             elif value is not None and value is sys.modules.get(_PACKAGE) and _leads_to_comptime(translator):
                 translator.push(self._variable("module"))
             else:
-                original(translator, instruction)
+                with hidden_frame:
+                    original(translator, instruction)
 
         return _load_global
 
@@ -65,7 +68,8 @@ class ComptimeTracing:
                 translator.popn(2)
                 translator.push(self._variable("module"))
             else:
-                original(translator, instruction)
+                with hidden_frame:
+                    original(translator, instruction)
 
         return IMPORT_NAME
 

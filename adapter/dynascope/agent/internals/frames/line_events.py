@@ -11,6 +11,7 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 
 class LineEvents(Events):
@@ -30,7 +31,8 @@ class LineEvents(Events):
             if not self.is_removed:
                 with failures:
                     begins(translator, lineno)
-            original(translator, lineno)
+            with hidden_frame:
+                original(translator, lineno)
 
         self.put(torch_names.STARTS_LINE, starts_line)
 

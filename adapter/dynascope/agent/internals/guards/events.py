@@ -9,6 +9,7 @@ from typing import Any
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 Installed = Callable[[str, str], None]
 """Called with the expression that the guard is on ("" for global state), and its type (`TENSOR_MATCH` …)."""
@@ -28,7 +29,8 @@ class GuardEvents(Events):
 
         def add(guards: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
             before = len(guards.inner)
-            original(guards, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
+            with hidden_frame:
+                original(guards, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
             if len(guards.inner) != before and not self.is_removed:
                 with failures:
                     installed(str(guard.name), str(guard.create_fn_name()))

@@ -14,6 +14,7 @@ from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.program.tracebacks import hidden_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,15 @@ class SymbolEvents(Events):
         @functools.wraps(original)  # with the `cache_clear` of torch's lru_cache
         def call(environment: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
             if self.is_removed or getattr(self._inside, "is_set", False):
-                return original(environment, subject, *args, **kwargs)
+                with hidden_frame:
+                    return original(environment, subject, *args, **kwargs)
             before: dict[Any, _State] = {}
             with self.failures:
                 before = _states(environment, subject)
             self._inside.is_set = True
             try:
-                result = original(environment, subject, *args, **kwargs)
+                with hidden_frame:
+                    result = original(environment, subject, *args, **kwargs)
             finally:
                 self._inside.is_set = False
             with self.failures:
