@@ -23,14 +23,21 @@ PYDEVD = {
 
 # What each wing, and each module beside them, may import of ours, itself apart.
 MAY_IMPORT: dict[str, set[str]] = {
-    "wire": set(),
-    "facts": set(),
+    "encodable": set(),
+    "wire": {"dynascope.encodable"},
+    "facts": {"dynascope.encodable"},
     "debugpy_adapter": {"dynascope.wire", "dynascope.debugpy_injector", "dynascope.debugpy_launcher"},
     "debugpy_injector": set(),
     "debugpy_launcher": set(),
     "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
     "debugpy_process": set(),
-    "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter", "dynascope.debugpy_process"},
+    "dap": {
+        "dynascope.encodable",
+        "dynascope.wire",
+        "dynascope.facts",
+        "dynascope.debugpy_adapter",
+        "dynascope.debugpy_process",
+    },
     "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.report", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts", "dynascope.wire"},

@@ -18,6 +18,8 @@ from typing import Any
 
 import msgspec
 
+from dynascope.encodable import encodable
+from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
@@ -38,7 +40,7 @@ class Writer:
         self._connection = store.open_for_writing(path)
         columns = ", ".join(_RUN_COLUMNS)
         marks = ", ".join("?" * len(_RUN_COLUMNS))
-        values = [getattr(run, name) for name in _RUN_COLUMNS]
+        values = [encodable(getattr(run, name)) for name in _RUN_COLUMNS]
         inserted = self._connection.execute(f"INSERT INTO run ({columns}) VALUES ({marks})", values)
         self.run = int(inserted.lastrowid or 0)
         self._interning = Interning(self._connection, self.run)
@@ -49,6 +51,9 @@ class Writer:
 
     def write(self, facts: model.CompileFacts, trails: Sequence[Trail] = ()) -> int:
         """Store a compile with the trails of its latest attempts in one transaction."""
+        return encoded_with(lambda all_of_it: self._write(*all_of_it), (facts, trails))
+
+    def _write(self, facts: model.CompileFacts, trails: Sequence[Trail]) -> int:
         with self._lock, self._transaction() as connection:
             intern = self._interning
             intern.begin()
@@ -80,6 +85,9 @@ class Writer:
 
     def write_later(self, compile: int, what: Profile | LaterForm) -> None:
         """Store what torch compiled later for a compile: the profile of that, or what was made."""
+        encoded_with(lambda each: self._write_later(compile, each), what)
+
+    def _write_later(self, compile: int, what: Profile | LaterForm) -> None:
         later = "SELECT :compile, coalesce(max(ordinal), 0) + 1, :data FROM profile WHERE compile_id = :compile"
         with self._lock, self._transaction() as connection:
             if isinstance(what, LaterForm):

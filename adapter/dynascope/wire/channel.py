@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from dynascope.encodable import encoded
 from dynascope.wire.from_agent import FromAgent
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import ToAgent
@@ -39,12 +40,12 @@ def token_matches(line: bytes, token: str) -> bool:
 
 def encode(message: Message) -> bytes:
     """Return the message as one line with its newline; JSON escapes newlines inside it."""
-    return _encoder.encode(message) + b"\n"
+    return encoded(_encoder.encode, message) + b"\n"
 
 
 def encode_body(body: object) -> msgspec.Raw:
     """Return the body of a reply as JSON, encoded on the thread that made it."""
-    return msgspec.Raw(_encoder.encode(body))
+    return msgspec.Raw(encoded(_encoder.encode, body))
 
 
 def decode_from_agent(line: bytes) -> FromAgent:

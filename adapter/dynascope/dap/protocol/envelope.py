@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from dynascope.encodable import encoded
+
 
 class Envelope(Struct, omit_defaults=True):
     """A request, response or event. `arguments` and `body` stay JSON until they are read."""
@@ -35,12 +37,12 @@ _decoder = msgspec.json.Decoder(Envelope)
 
 def raw(value: object) -> Raw:
     """Encode a struct, dict or list as JSON for an envelope."""
-    return Raw(_encoder.encode(value))
+    return Raw(encoded(_encoder.encode, value))
 
 
 def encode(envelope: Envelope) -> bytes:
     """Return the message's JSON, without its header."""
-    return _encoder.encode(envelope)
+    return encoded(_encoder.encode, envelope)
 
 
 def decode(body: bytes) -> Envelope:

@@ -14,6 +14,7 @@ import zlib
 
 import msgspec
 
+from dynascope.encodable import encoded
 from dynascope.facts.in_progress.model import Compile, Place, Process, Standing
 
 NAME = "dynascope-compiles"
@@ -119,7 +120,7 @@ class Slot:
 def _write(memory: mmap.mmap | None, offset: int, size: int, value: msgspec.Struct | None) -> None:
     if memory is None or memory.closed:  # closed in a forked child, which does not go on with its parent's compiles
         return
-    data = _encoder.encode(value) if value is not None else b""
+    data = encoded(_encoder.encode, value) if value is not None else b""
     if HEADER.size + len(data) > size:
         data = b""
     memory[offset : offset + HEADER.size + len(data)] = HEADER.pack(len(data), zlib.crc32(data)) + data
