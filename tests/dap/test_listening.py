@@ -79,15 +79,21 @@ def test_a_forked_child_listens_by_itself() -> None:
     assert done.stdout == "another\nparent True\n", done.stderr
 
 
+OTHERS = "import debugpy; print('debugpy', *debugpy.listen(('127.0.0.1', 0)), flush=True)"
+FIRST, SECOND = f"{OTHERS}\n    ", f"dynascope.listen(); {OTHERS}\n    "
+
+
+@pytest.mark.parametrize("others", [FIRST, SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("attached", [False, True], ids=["listening", "attached"])
 def test_beside_another_debugger_compiles_can_be_debugged(
-    client: DapClient, spawn: Callable[..., DapClient], run: Callable[[str], tuple[Running, Path]], attached: bool
+    client: DapClient,
+    spawn: Callable[..., DapClient],
+    run: Callable[[str], tuple[Running, Path]],
+    attached: bool,
+    others: str,
 ) -> None:
-    """As beside Jupyter's, which calls `debugpy.listen()`."""
-    running, path = run(
-        "import debugpy; print('debugpy', *debugpy.listen(('127.0.0.1', 0)), flush=True)\n"
-        "    for _ in range(2): host, port = dynascope.listen()"
-    )
+    """As beside Jupyter's, which calls `debugpy.listen()` where its user switches it on."""
+    running, path = run(f"{others}for _ in range(2): host, port = dynascope.listen()")
     if attached:
         other = spawn()
         other.attach({"connect": debugpys_address(running)})
@@ -95,6 +101,19 @@ def test_beside_another_debugger_compiles_can_be_debugged(
     stop = client.wait_for_stop()
     assert stop.at_compile_time and stop.where()[0] == "compiled [0/0]"
     assert "only compiles can be debugged" in client.output("important")
+    client.request("disconnect")
+    running.assert_runs_on()
+
+
+def test_another_debugger_does_not_get_a_process_that_is_being_debugged(
+    client: DapClient, run: Callable[[str], tuple[Running, Path]]
+) -> None:
+    running, path = run("host, port = dynascope.listen()")
+    client.attach({"connect": running.connect}, {path: [line(path, "counted")]})
+    stop = client.wait_for_stop()
+    asked = {"expression": "__import__('debugpy').listen(0)", "frameId": stop.frames(0, 1)[0].id, "context": "repl"}
+    told = client.failure("evaluate", asked)
+    assert "End Dynascope's session first" in told
     client.request("disconnect")
     running.assert_runs_on()
 

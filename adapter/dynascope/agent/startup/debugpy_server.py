@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dynascope import debugpy_adapter
-from dynascope.agent.suspension.pydevd import is_loaded
+from dynascope.agent.suspension.pydevd import is_loaded, unloaded
 from dynascope.wire import channel, token_server
 
 
@@ -20,10 +22,17 @@ class DebugpyUnavailable(Exception):
 
 
 class DebugpyServer:
-    """Run debugpy's debug adapter in another process, with this process connected to it."""
+    """Run debugpy's debug adapter in another process, with this process connected to it.
 
-    def __init__(self) -> None:
-        """Raise DebugpyUnavailable if debugpy cannot serve this process."""
+    A process has one debugger of debugpy. When another calls `debugpy.listen`, as Jupyter does where a user switches
+    its debugger on, it gets the process, unless a session goes on.
+    """
+
+    def __init__(self, in_use: Callable[[], bool], given_up: Callable[[], None]) -> None:
+        """Raise DebugpyUnavailable if debugpy cannot serve this process.
+
+        `in_use` says whether a session goes on; `given_up` is called when another debugger has got the process.
+        """
         try:
             from debugpy.server import api
         except ImportError as error:
@@ -32,6 +41,7 @@ class DebugpyServer:
             raise DebugpyUnavailable("another debugger (Jupyter's, VS Code's) uses debugpy in this process already")
         self._token = channel.new_token()
         self._clients = _start(self._token, api)
+        _let_others_listen(api, in_use, given_up)
 
     def connect(self) -> socket.socket:
         """Open a connection on which debugpy's adapter speaks DAP. Raises OSError."""
@@ -76,9 +86,30 @@ def _start(token: str, api: Any) -> tuple[str, int]:
         )
 
     connect(tuple(ports["program"]))
-    api.listen.called = True  # so that debugpy.listen() raises instead of hanging
     host, port = ports["clients"]
     return host, port
+
+
+def _let_others_listen(api: Any, in_use: Callable[[], bool], given_up: Callable[[], None]) -> None:
+    """Replace `debugpy.server.api.listen`, which would raise an error, for its next call.
+
+    While a session goes on it raises one that says what to do.
+    """
+    listen = api.listen
+
+    @functools.wraps(listen)
+    def listen_for_another(*args: Any, **kwargs: Any) -> Any:
+        if in_use():
+            raise RuntimeError(
+                "Dynascope debugs this process, and debugpy serves one debugger. End Dynascope's session first, or "
+                "have the program call dynascope.listen(runtime=False): then only compiles stop."
+            )
+        api.listen = listen
+        given_up()
+        with unloaded():
+            return listen(*args, **kwargs)
+
+    api.listen = listen_for_another
 
 
 def _environment(token: str) -> dict[str, str]:

@@ -81,10 +81,15 @@ class Listener:
 
     def _start_debugpy(self) -> None:
         try:
-            self._debugpy = DebugpyServer()
+            self._debugpy = DebugpyServer(lambda: self._spliced > 0, self._give_up_debugpy)
         except DebugpyUnavailable as error:
             self._without_debugpy = str(error)
             _say(f"only compiles can be debugged: {error}")
+
+    def _give_up_debugpy(self) -> None:
+        self._debugpy = None
+        self._without_debugpy = "another debugger (Jupyter's, VS Code's) uses debugpy in this process now"
+        _say(f"only compiles can be debugged: {self._without_debugpy}")
 
     def close_copies(self) -> None:
         self._server.socket.close()

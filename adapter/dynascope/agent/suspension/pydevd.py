@@ -7,13 +7,14 @@ sys.monitoring (3.12).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.compile.eval_frame import unseen
@@ -48,6 +49,18 @@ def is_loaded() -> bool:
     """Whether debugpy's debugger is in this process."""
     constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
     return constants is not None and constants.get_global_debugger() is not None
+
+
+@contextlib.contextmanager
+def unloaded() -> Iterator[None]:
+    """End debugpy's debugger, and let another be started: its adapter is a child process not to be debugged."""
+    from _pydev_bundle import pydev_monkey
+
+    pydevd: Any = importlib.import_module("pydevd")
+    pydevd.stoptrace()
+    pydevd.SetupHolder.setup = None  # else child processes of the program connect to the adapter of this debugger
+    with pydev_monkey.skip_subprocess_arg_patch():
+        yield
 
 
 class PydevdSuspension(Suspension):
