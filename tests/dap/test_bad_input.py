@@ -112,6 +112,16 @@ def test_a_readable_mistake_is_answered_and_the_session_goes_on(name: str) -> No
     assert code == 0
 
 
+def test_half_an_emoji_is_text_like_any_other() -> None:
+    """JavaScript cuts strings between surrogates."""
+    asked = framed(
+        rb'{"seq":7,"type":"request","command":"evaluate","arguments":{"expression":"\ud83d \\ud83d\ude00"}}'
+    )
+    messages, _, code = feed(INITIALIZE, asked)
+    assert [message["request_seq"] for message in messages if message["type"] == "response"] == [1, 7]
+    assert code == 0
+
+
 LATER = {
     "stackTrace before launch": (request(7, "stackTrace", {"threadId": 1}), "no program"),
     "setBreakpoints before launch": (request(7, "setBreakpoints", {"source": {"path": "/x.py"}}), "no program"),

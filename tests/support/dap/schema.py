@@ -46,7 +46,7 @@ def violations(message: Message) -> list[str]:
     name = _definition(message)
     if name is None:
         return []
-    if name not in _definitions():
+    if name not in definitions():
         return [f"{name} is not in the schema"]
     return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in _errors(name, message)]
 
@@ -72,7 +72,7 @@ def _capitalised(name: str) -> str:
 
 
 @cache
-def _definitions() -> dict[str, Any]:
+def definitions() -> dict[str, Any]:
     spec = find_spec("debugpy")
     assert spec is not None and spec.origin is not None
     schema: dict[str, Any] = json.loads((Path(spec.origin).parent / SCHEMA_IN_DEBUGPY).read_text())
@@ -87,7 +87,7 @@ def _definitions() -> dict[str, Any]:
 
 @cache
 def _validator(name: str) -> jsonschema.Draft4Validator:
-    return jsonschema.Draft4Validator({"$ref": f"#/definitions/{name}", "definitions": _definitions()})
+    return jsonschema.Draft4Validator({"$ref": f"#/definitions/{name}", "definitions": definitions()})
 
 
 def _errors(name: str, message: Message) -> Iterator[jsonschema.ValidationError]:
@@ -96,4 +96,4 @@ def _errors(name: str, message: Message) -> Iterator[jsonschema.ValidationError]
 
 def capabilities() -> set[str]:
     """The names the schema knows as capabilities."""
-    return set(_definitions()["Capabilities"]["properties"]) | NEWER_CAPABILITIES
+    return set(definitions()["Capabilities"]["properties"]) | NEWER_CAPABILITIES

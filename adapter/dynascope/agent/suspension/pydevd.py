@@ -53,7 +53,7 @@ def is_loaded() -> bool:
 
 @contextlib.contextmanager
 def unloaded() -> Iterator[None]:
-    """End debugpy's debugger, and let another be started: its adapter is a child process not to be debugged."""
+    """End debugpy's debugger, and let another start, whose adapter is not to be debugged."""
     from _pydev_bundle import pydev_monkey
 
     pydevd: Any = importlib.import_module("pydevd")

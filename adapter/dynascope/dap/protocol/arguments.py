@@ -6,7 +6,7 @@ https://microsoft.github.io/debug-adapter-protocol/specification
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Raw, field
 
@@ -134,12 +134,24 @@ class ExceptionFilterOptions(DapStruct):
     condition: str | None = None
 
 
+class ExceptionPathSegment(DapStruct):
+    names: list[str]
+    negate: bool = False
+
+
+class ExceptionOptions(DapStruct):
+    """Options for debugpy, which ends the session when it cannot read them."""
+
+    break_mode: Literal["never", "always", "unhandled", "userUnhandled"]
+    path: list[ExceptionPathSegment] = field(default_factory=list)
+
+
 class SetExceptionBreakpointsArguments(DapStruct):
     """A client that reads `supportsExceptionFilterOptions` names every filter in `filter_options`."""
 
     filters: list[str] = field(default_factory=list)
     filter_options: list[ExceptionFilterOptions] | None = None
-    exception_options: list[dict[str, Any]] | None = None
+    exception_options: list[ExceptionOptions] | None = None
 
 
 class ThreadArguments(DapStruct):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -55,7 +57,19 @@ def decode(body: bytes) -> Envelope:
     except msgspec.ValidationError as error:
         raise _explain(body, str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
+        readable = _SURROGATE.sub(_shown, body)
+        if readable != body:
+            return decode(readable)
         raise UnreadableMessage(f"the message is not JSON ({error})") from None
+
+
+_SURROGATE = re.compile(rb"(?i)(?<!\\)((?:\\\\)*)\\u(d[89ab]\w\w\\ud[c-f]\w\w|d[89a-f]\w\w)")
+"""A pair of escaped surrogates, or one alone: what is left of an emoji of which a client has cut off a part."""
+
+
+def _shown(escape: re.Match[bytes]) -> bytes:
+    """Return JSON for a lone surrogate's escape as text, as Python shows it."""
+    return escape[0] if b"\\" in escape[2] else rb"%s\\\\u%s" % (escape[1], escape[2])
 
 
 def _explain(body: bytes, reason: str) -> UnreadableMessage:
