@@ -18,7 +18,8 @@ find_python = $(shell for each in python$(1) $${PYENV_ROOT:-$$HOME/.pyenv}/versi
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; echo python$(1))
 TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
-PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
+# with bytecode: without it each run compiles all tests anew
+PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
 

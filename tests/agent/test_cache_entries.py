@@ -19,6 +19,7 @@ from dynascope.agent.internals.guards.check import check
 from dynascope.agent.internals.guards.costs import measure
 from torch._dynamo import guards
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
@@ -75,19 +76,19 @@ def look_at(program: Program) -> Looking:
     return looking
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str) -> None:
     look_at(export_example(name))
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str) -> None:
     looking = look_at(OWN[name]())
     assert looking.looked and looking.measured
 
 
 @pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", one_in(9, sorted(MODELS)))
 def test_transformers_model(name: str) -> None:
     pytest.importorskip("transformers")
     assert look_at(MODELS[name]()).measured

@@ -20,6 +20,7 @@ from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.wire.checkpoint import PREVIOUS_STOP
 
 from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
@@ -110,7 +111,7 @@ def compare(program: Program) -> int:
     return check.compared
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str) -> None:
     compare(export_example(name))
 

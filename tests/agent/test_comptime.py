@@ -25,6 +25,7 @@ from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters
 
 from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import one_in
 from tests.support.nonperturbation import capture, programs
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
@@ -249,7 +250,7 @@ def traces_of(program: Program) -> tuple[capture.Traces, list[str]]:
 
 
 @pytest.mark.parametrize("calls", sorted(CALLS))
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_the_compile_is_that_of_the_program_without_it(name: str, calls: str) -> None:
     traces_of(rebuilt(name, ""))  # warms caches
     plain, plain_code = traces_of(rebuilt(name, ""))
@@ -258,7 +259,7 @@ def test_the_compile_is_that_of_the_program_without_it(name: str, calls: str) ->
     assert plain_code == ours_code
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_the_compile_of_an_example_is_that_without_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for call in ("", "", "comptime.print_locals(); comptime(lambda ctx: look_at_all(ctx))"):  # the first warms caches

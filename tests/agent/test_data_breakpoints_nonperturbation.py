@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 from tests.support.nonperturbation.watchpoints import WatchingSession
@@ -34,7 +35,7 @@ def test_export_example(name: str) -> None:
     assert_unperturbed(lambda: export_example(name))
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str) -> None:
     session = assert_unperturbed(OWN[name])
     assert session.reasons["function breakpoint"] > 1

@@ -16,6 +16,7 @@ from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import ConfigurationDone, Configure, SetExceptionFilters
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere, read_everything
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
@@ -65,14 +66,14 @@ def assert_unperturbed(make: Callable[[], Program], condition: str | None = None
 
 
 @pytest.mark.parametrize("condition", [None, "first chance"])
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str, condition: str | None) -> None:
     session = assert_unperturbed(OWN[name], condition)
     if "break" in name:
         assert session.stops > 0
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str) -> None:
     assert_unperturbed(lambda: export_example(name))
 

@@ -23,7 +23,7 @@ from dynascope.agent.internals.hook_failures import HookFailures
 from torch._dynamo import guards
 
 from tests.programs.traced import filtered_guards
-from tests.support.marks import line
+from tests.support.marks import line, one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import OWN
 
@@ -178,7 +178,7 @@ class Rebuilding:
             guards.CheckFunctionManager.__init__ = original  # type: ignore[method-assign]
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_guards_are_built_again_as_they_are_and_nothing_changes(name: str) -> None:
     program = OWN[name]()
     rebuilding = Rebuilding()

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere, go_by_instructions, inspect_naively, read_everything
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
@@ -31,17 +32,17 @@ def assert_unperturbed(make: Callable[[], Program]) -> None:
     assert differences == []
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str) -> None:
     assert_unperturbed(lambda: export_example(name))
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str) -> None:
     assert_unperturbed(OWN[name])
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program_by_instructions(name: str) -> None:
     differences, session = compare(OWN[name], go_by_instructions)
     assert not session.complaints, session.complaints[:3]
@@ -50,7 +51,7 @@ def test_own_program_by_instructions(name: str) -> None:
 
 
 @pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", one_in(9, sorted(MODELS)))
 def test_transformers_model(name: str) -> None:
     pytest.importorskip("transformers")
     assert_unperturbed(MODELS[name])

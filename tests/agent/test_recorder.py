@@ -277,7 +277,7 @@ def test_compiled_autograd_captures(deciding: Recorded):
     assert any(each.compile_id.startswith("!0/") for each in deciding.compiles())
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["SwitchTransformers", "Reformer", "LED", "BigBird", "Flaubert"])
 def test_models_that_break(name: str, tmp_path: Path):

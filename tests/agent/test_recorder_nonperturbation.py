@@ -16,6 +16,7 @@ from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
 
 from tests.support.facts.sample import new_run
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere, read_everything
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
@@ -54,12 +55,12 @@ def assert_unperturbed(make: Callable[[], Program], folder: Path) -> None:
     assert plain.differences(recorded) == []
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str, tmp_path: Path) -> None:
     assert_unperturbed(OWN[name], tmp_path)
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str, tmp_path: Path) -> None:
     assert_unperturbed(lambda: export_example(name), tmp_path)
 

@@ -21,7 +21,7 @@ from torch._dynamo import guards, package
 from torch._dynamo.aot_compile_types import SerializableCallable
 
 from tests.programs.traced import saved_guards as programs
-from tests.support.marks import line
+from tests.support.marks import line, one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import OWN
 
@@ -273,7 +273,7 @@ class SavingAll:
             guards.CheckFunctionManager.__init__ = original  # type: ignore[method-assign]
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_guards_are_saved_on_the_side_and_nothing_changes(name: str) -> None:
     program, saving = OWN[name](), SavingAll()
     run(program, contextlib.nullcontext())  # warms caches

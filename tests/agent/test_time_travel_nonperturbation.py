@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 from tests.support.nonperturbation.time_traveller import FromEveryStop, TimeTraveller
@@ -51,17 +52,17 @@ def walk_through(make: Callable[[], Program], moves: int) -> tuple[int, int]:
     return left, back
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str, walk: Walk) -> None:
     walk(lambda: export_example(name))
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str, walk: Walk) -> None:
     assert walk(OWN[name]) > 3
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_back_from_every_kind_of_stop(name: str) -> None:
     program = OWN[name]()
     run(program, contextlib.nullcontext())
@@ -73,7 +74,7 @@ def test_back_from_every_kind_of_stop(name: str) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", one_in(9, sorted(MODELS)))
 def test_transformers_model(name: str, walk: Walk) -> None:
     pytest.importorskip("transformers")
     assert walk(MODELS[name]) > 10

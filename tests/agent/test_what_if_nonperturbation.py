@@ -17,6 +17,7 @@ from dynascope.agent.program.cancellation import Cancelled
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.to_agent import Evaluate
 
+from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
@@ -63,18 +64,18 @@ def tries(make: Callable[[], Program], stops: int) -> int:
     return asker.tried
 
 
-@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+@pytest.mark.parametrize("name", one_in(6, EXPORT_EXAMPLES))
 def test_export_example(name: str) -> None:
     tries(lambda: export_example(name), 10)
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_own_program(name: str) -> None:
     assert tries(OWN[name], 25)
 
 
 @pytest.mark.parametrize("error", [Cancelled, KeyboardInterrupt, RuntimeError])
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_a_question_that_is_cancelled(name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
     numbers, note_line = itertools.count(1), translators.note_line
 
@@ -89,7 +90,7 @@ def test_a_question_that_is_cancelled(name: str, error: type[BaseException], mon
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", sorted(MODELS)[:2])
+@pytest.mark.parametrize("name", one_in(2, sorted(MODELS)[:2]))
 def test_transformers_model(name: str) -> None:
     pytest.importorskip("transformers")
     assert tries(MODELS[name], 4)

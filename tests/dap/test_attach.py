@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.dap.client import DapClient
 from tests.support.dap.running import Running
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -38,7 +39,7 @@ def configuration(running: Running, **more: Any) -> dict[str, Any]:
     return {"connect": running.connect} | more
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("vanish", [True, False])
 def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
     client: DapClient, run: Callable[..., Running], runtime: bool, vanish: bool
@@ -56,7 +57,7 @@ def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
     assert running.end() == 0
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_end(
     client: DapClient, run: Callable[..., Running], runtime: bool
 ) -> None:
@@ -69,7 +70,7 @@ def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_
     assert running.end() == 0
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_attach_again(spawn: Callable[..., DapClient], run: Callable[..., Running], runtime: bool) -> None:
     running = run()
     for _ in range(2):
@@ -81,7 +82,7 @@ def test_attach_again(spawn: Callable[..., DapClient], run: Callable[..., Runnin
     assert running.end() == 0
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_program_that_waits_goes_on_after_configuration_done(
     client: DapClient, run: Callable[..., Running], runtime: bool
 ) -> None:
@@ -101,7 +102,7 @@ def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Cal
     running.assert_runs_on()
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("mark", ["traced", "counted"])
 def test_nothing_stops_before_configuration_done(
     client: DapClient, run: Callable[..., Running], runtime: bool, mark: str
@@ -120,7 +121,7 @@ def test_nothing_stops_before_configuration_done(
 
 
 @pytest.mark.capability("supportTerminateDebuggee")
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_terminate_ends_the_program(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
     running = run()
     client.attach(configuration(running, runtime=runtime), {})
@@ -129,7 +130,7 @@ def test_terminate_ends_the_program(client: DapClient, run: Callable[..., Runnin
     assert running.process.stdout is not None and "the end" not in running.process.stdout.read()
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_wrong_token_is_refused(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
     running = run()
     client.initialize()
@@ -171,7 +172,7 @@ def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
         running.process.wait()
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_compiled_autograd_is_on_for_as_long_as_the_client_is_attached(
     client: DapClient, run: Callable[..., Running], runtime: bool
 ) -> None:

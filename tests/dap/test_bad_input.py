@@ -12,6 +12,7 @@ import pytest
 from dynascope.dap.protocol.transport import BODY_LIMIT, HEADER_LIMIT
 
 from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import program
 
 PLAIN = program("plain.py")
@@ -182,7 +183,7 @@ def test_a_mistake_after_initialize_is_answered(client: DapClient, name: str) ->
         assert client.wait_for_end() == 3
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_requests_that_may_come_only_once(client: DapClient, runtime: bool) -> None:
     client.initialize()
     configuration = {"program": str(PLAIN), "runtime": runtime, "console": "internalConsole"}

@@ -10,6 +10,7 @@ import pytest
 from dynascope.wire.dap import Source
 
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -59,7 +60,7 @@ def test_where_the_program_runs(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
-@pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     client.launch(LAUNCH | {"runtime": runtime}, {GUARDED: [line(GUARDED, "traced")]})
     stop = client.wait_for_stop()
@@ -78,7 +79,7 @@ def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
-@pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_why_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     client.launch(LAUNCH | {"runtime": runtime}, {GUARDED: [line(GUARDED, "traced")]})
     stop = client.wait_for_stop()

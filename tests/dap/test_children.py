@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.backward.sessions import EAGER
 from tests.support.dap.client import TIMEOUT, Body, DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import PROGRAMS, line, program
 
 FORKING = program("forking.py")
@@ -77,7 +78,7 @@ def test_a_forked_child_that_compiles_is_a_session_of_its_own(spawn: Callable[..
     assert "parent 9.0 7" in output
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_forked_child_without_a_session_of_its_own_runs_on(client: DapClient, runtime: bool) -> None:
     client.launch(launch(FORKING, runtime=runtime), {FORKING: [line(FORKING, "traced")]})
     for _ in range(2):
@@ -131,7 +132,7 @@ def test_a_child_with_an_empty_environment_is_a_session_too(spawn: Callable[...,
     assert family.stops == [(True, "compiled [0/0]")]
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_child_behind_another_command_is_said_to_be_undebugged(client: DapClient, runtime: bool) -> None:
     client.initialize(supportsStartDebuggingRequest=True)
     client.launch(launch(EMPTY, args=["env -i"], runtime=runtime), {CHILD: [line(CHILD, "compiled")]})

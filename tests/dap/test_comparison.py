@@ -11,6 +11,7 @@ import pytest
 from dynascope.facts.store import FOLDER_VARIABLE
 
 from tests.support.dap.client import DapClient, RequestFailed
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 
 PROGRAM = """\
 import torch
@@ -88,7 +89,7 @@ def launched(spawn: Callable[..., DapClient], tmp_path: Path) -> Callable[..., t
     return launch
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_compile_is_compared_while_it_is_traced(launched: Callable[..., Any], runtime: bool) -> None:
     client, file = launched(BRANCH, AFTER, runtime=runtime)
     for _ in range(2):  # the first compile

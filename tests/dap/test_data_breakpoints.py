@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 WATCHED = program("watched.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(runtime: bool, **more: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def next_stop(stop: Stop) -> Stop:
 
 
 @pytest.mark.capability("supportsDataBreakpoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_data_breakpoints(client: DapClient, runtime: bool) -> None:
     """A right click on a tensor: its shape and its dtype change, once each."""
     stop = stopped(client, runtime)
@@ -60,7 +60,7 @@ def test_supports_data_breakpoints(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_guard_row_and_a_list(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, runtime)
     guard = right_click(stop, "L['x']", "Guards")
@@ -84,7 +84,7 @@ def test_a_guard_row_and_a_list(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_an_attribute_that_does_not_exist_yet(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, runtime)
     frame = stop.frames(0, 1)[0].id
@@ -126,7 +126,7 @@ def test_names_need_no_stop_and_breakpoints_outlive_a_restart(client: DapClient)
     assert "→ f16[16]" in client.wait_for_stop().body["text"]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_function_breakpoint_names_an_operator(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime), functions=["torch.mm", "call_method half"])
     stop = client.wait_for_stop()

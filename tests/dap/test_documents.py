@@ -9,10 +9,10 @@ import pytest
 from dynascope.wire.dap import FIRST_AGENT_ID, Source
 
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 DOCUMENTS = program("documents.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(**more: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def place(client: DapClient, reference: int | None) -> tuple[str, int]:
 
 
 @pytest.mark.capability("supportsLoadedSourcesRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_loaded_sources_request(client: DapClient, runtime: bool) -> None:
     """A partial graph at the stop, then every graph, generated code and resume function of the session."""
     behind = line(DOCUMENTS, "behind")
@@ -110,7 +110,7 @@ def test_locations_of_nodes_guards_and_values(client: DapClient) -> None:
 
 
 @pytest.mark.capability("supportsModulesRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_modules_request(client: DapClient, runtime: bool) -> None:
     """The files that Dynamo has traced say so, beside debugpy's."""
     client.launch(launch(runtime=runtime), {DOCUMENTS: [line(DOCUMENTS, "end")]})
@@ -121,7 +121,7 @@ def test_supports_modules_request(client: DapClient, runtime: bool) -> None:
     assert client.request("modules", {"startModule": 0, "moduleCount": 1})["modules"] == body["modules"][:1]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_cell_without_a_file_can_be_read_and_stopped_in(client: DapClient, runtime: bool) -> None:
     """A breakpoint set before the cell's text exists is not refused, and the frame's source can be fetched."""
     cells = program("cells.py")

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.real_processes
@@ -68,7 +69,7 @@ ENDINGS = [disconnect, vanish, terminate, kill_adapter_softly]
 
 
 @pytest.mark.parametrize("end", ENDINGS)
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_launched_program_ends_with_all_its_children(
     client: DapClient, tmp_path: Path, runtime: bool, end: Callable[[DapClient], None]
 ) -> None:
@@ -85,7 +86,7 @@ def test_a_launched_program_ends_with_all_its_children(
 
 
 @pytest.mark.parametrize("end", [disconnect, vanish])
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_program_launched_and_stopped_at_compile_time_ends_with_all_its_children(
     client: DapClient, tmp_path: Path, runtime: bool, end: Callable[[DapClient], None]
 ) -> None:

@@ -10,10 +10,10 @@ import pytest
 from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 BREAKING = program("breaking.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def start(client: DapClient, runtime: bool, *filters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def information(stop: Stop) -> dict[str, Any]:
 
 
 @pytest.mark.capability("supportsExceptionInfoRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_graph_break_stops_with_the_stack_that_caused_it(client: DapClient, runtime: bool) -> None:
     placed = start(client, runtime, {"filterId": "graphBreak"})
     assert placed[0]["verified"]
@@ -62,7 +62,7 @@ def test_a_graph_break_stops_with_the_stack_that_caused_it(client: DapClient, ru
     stop.resume()
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_every_filter_stops_and_can_be_switched_at_a_stop(client: DapClient, runtime: bool) -> None:
     start(client, runtime, {"filterId": "recompile"})
     stop = client.wait_for_stop()
@@ -85,7 +85,7 @@ def test_every_filter_stops_and_can_be_switched_at_a_stop(client: DapClient, run
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_codegen_stops_where_a_graph_ends_with_a_scope_of_its_own(client: DapClient, runtime: bool) -> None:
     place = f"breaking.py:{line(BREAKING, 'break')}"
     start(client, runtime, {"filterId": "codegen", "condition": f"GB0025, {place}, z.ndim == 2"})
@@ -108,7 +108,7 @@ def test_codegen_stops_where_a_graph_ends_with_a_scope_of_its_own(client: DapCli
 
 
 @pytest.mark.capability("supportsExceptionFilterOptions")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_condition_narrows_a_filter_down(client: DapClient, runtime: bool) -> None:
     place = f"breaking.py:{line(BREAKING, 'call')}"  # a caller's line will do: not where `inner` is compiled by itself
     start(client, runtime, {"filterId": "graphBreak", "condition": f"GB0025, {place}, x.ndim == 2"})
@@ -156,7 +156,7 @@ def test_without_debugpy_its_filters_say_so(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_filters_outlive_a_restart(client: DapClient, runtime: bool) -> None:
     start(client, runtime, {"filterId": "graphBreak"})
     first = client.wait_for_stop()
@@ -166,7 +166,7 @@ def test_filters_outlive_a_restart(client: DapClient, runtime: bool) -> None:
     assert again.hit_breakpoint_ids == first.hit_breakpoint_ids
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_step_over_a_graph_break_goes_on_behind_it(client: DapClient, runtime: bool) -> None:
     start(client, runtime, {"filterId": "graphBreak", "condition": "x.ndim == 1"})
     stop = client.wait_for_stop()
@@ -176,7 +176,7 @@ def test_a_step_over_a_graph_break_goes_on_behind_it(client: DapClient, runtime:
     assert after.where() == ("outer [3/0]", line(BREAKING, "call") + 1)
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_configuration_switches_filters_on(client: DapClient, runtime: bool) -> None:
     wanted = [{"filterId": "graphBreak", "condition": f"{BREAKING}:{line(BREAKING, 'call')}"}]
     configuration = {"program": str(BREAKING), "console": "internalConsole", "subProcess": False, "runtime": runtime}
@@ -203,7 +203,7 @@ torch.compile(f, backend="eager")(x)
 """
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_constraint_violation_has_dynamos_message_and_the_users_line(
     client: DapClient, tmp_path: Path, runtime: bool
 ) -> None:

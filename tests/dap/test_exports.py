@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.dap.client import DapClient
 from tests.support.dap.launches import launch
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.second_leg
 EXPORTED = program("exported.py")
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize(("how", "caller"), [("export", "exports"), ("aot_compile", "compiles_ahead")])
 def test_the_running_frames_are_below_the_traced_one(client: DapClient, how: str, caller: str, runtime: bool) -> None:
     client.launch(launch(EXPORTED, args=[how], runtime=runtime), {EXPORTED: [line(EXPORTED, "traced")]})

@@ -9,16 +9,16 @@ import pytest
 
 from tests.support.dap.client import DapClient
 from tests.support.dap.launches import COMPILED, launch
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
 
 LLAMA = program("llama.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 @pytest.mark.capability("supportsConditionalBreakpoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
     client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "condition": "q.shape[0] == 99"}]})
@@ -26,7 +26,7 @@ def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> N
 
 
 @pytest.mark.capability("supportsHitConditionalBreakpoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
     client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "hitCondition": "2"}]})
@@ -34,7 +34,7 @@ def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) 
 
 
 @pytest.mark.capability("supportsLogPoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_log_points(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
     client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "logMessage": "shape {q.shape}"}]})
@@ -43,7 +43,7 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
 
 
 @pytest.mark.capability("supportsFunctionBreakpoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), functions=["helper" if runtime else "sessions.compiled.helper"])
     stop = client.wait_for_stop()
@@ -70,7 +70,7 @@ def test_function_breakpoints_are_verified_once_there_is_such_a_function(client:
     assert client.wait_for_stop().hit_breakpoint_ids == [caller["id"]]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_breakpoint_where_nothing_is_never_stops_and_says_why(
     client: DapClient, runtime: bool, tmp_path: Path
 ) -> None:
@@ -151,7 +151,7 @@ def test_supports_exception_info_and_filters(client: DapClient) -> None:
     stop.resume()
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_breakpoint_moves_to_the_next_line_with_code(client: DapClient, runtime: bool) -> None:
     empty = line(COMPILED, "after") - 1
     placed = client.launch(launch(runtime=runtime), {COMPILED: [empty]})[COMPILED][0]
@@ -159,7 +159,7 @@ def test_a_breakpoint_moves_to_the_next_line_with_code(client: DapClient, runtim
     assert client.wait_for_stop().where() == ("compiled [0/0]", line(COMPILED, "after"))
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_breakpoint_where_no_code_is_is_not_verified(client: DapClient, runtime: bool, tmp_path: Path) -> None:
     (tmp_path / "nothing.py").write_text("# only a comment\n")
     missing, nothing = tmp_path / "missing.py", tmp_path / "nothing.py"
@@ -187,8 +187,7 @@ def test_both_halves_stop_on_the_same_line(client: DapClient, tmp_path: Path) ->
     assert client.wait_for_end() == 0
 
 
-@pytest.mark.slow
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_tiny_llama(client: DapClient, runtime: bool) -> None:
     from transformers.models.llama import modeling_llama
 

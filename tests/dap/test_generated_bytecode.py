@@ -11,12 +11,12 @@ import pytest
 from dynascope.wire.dap import Source
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
 
 GENERATED = program("generated.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 BEFORE_312 = sys.version_info < (3, 12)
 HAS_STACK = tuple(map(int, version("torch").split(".")[:2])) >= (2, 12)
 
@@ -49,7 +49,7 @@ def number(lines: list[str], text: str, after: int = 0) -> int:
 
 
 @pytest.mark.skipif(not BEFORE_312, reason="instructions can be observed from Python 3.12 on")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_python_3_11_says_why_it_cannot(client: DapClient, runtime: bool) -> None:
     source, lines = stopped_between(client, runtime)
     (state,) = break_at(client, source, {"line": number(lines, "calls the graph")})
@@ -59,7 +59,7 @@ def test_python_3_11_says_why_it_cannot(client: DapClient, runtime: bool) -> Non
 
 
 @pytest.mark.skipif(BEFORE_312, reason="instructions can be observed from Python 3.12 on")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_generated_bytecode_is_stepped_with_real_values(client: DapClient, runtime: bool) -> None:
     source, lines = stopped_between(client, runtime)
     graph, breaks = number(lines, "calls the graph"), number(lines, "the instruction that breaks")

@@ -9,6 +9,7 @@ import pytest
 from dynascope.wire.dap import Variable
 
 from tests.support.dap.client import DapClient, RequestFailed, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
@@ -22,7 +23,7 @@ def below(stop: Stop, name: str) -> list[str]:
     return list(stop.variables(stop.locals()[name].variables_reference))
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_history_leads_to_the_line_in_the_function_that_made_the_value(client: DapClient, runtime: bool) -> None:
     arguments = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "runtime": runtime}
     client.launch(arguments, {COMPILED: [at("after")]})

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
 
 COMPILED = program("compiled.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(**more: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def step(stop: Stop, command: str, **how: Any) -> Stop:
 
 
 @pytest.mark.capability("supportsDisassembleRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
     stop = client.wait_for_stop()
@@ -52,7 +52,7 @@ def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
 
 
 @pytest.mark.capability("supportsInstructionBreakpoints")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_instruction_breakpoints(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "first")]})
     stop = client.wait_for_stop()
@@ -73,7 +73,7 @@ def test_supports_instruction_breakpoints(client: DapClient, runtime: bool) -> N
 
 
 @pytest.mark.capability("supportsSteppingGranularity")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_stepping_granularity(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
     stop = client.wait_for_stop()
@@ -90,7 +90,7 @@ def test_supports_stepping_granularity(client: DapClient, runtime: bool) -> None
 
 
 @pytest.mark.capability("supportsStepInTargetsRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_step_in_targets_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
     stop = client.wait_for_stop()
@@ -101,7 +101,7 @@ def test_supports_step_in_targets_request(client: DapClient, runtime: bool) -> N
 
 
 @pytest.mark.capability("supportsBreakpointLocationsRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_breakpoint_locations_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
     wanted = {"source": {"path": str(COMPILED)}, "line": line(COMPILED, "first"), "endLine": line(COMPILED, "after")}

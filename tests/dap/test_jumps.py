@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(**more: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def jump(stop: Stop, number: int) -> Stop:
 
 
 @pytest.mark.capability("supportsGotoTargetsRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_goto_targets(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [at("helper"), at("after")]})
     stop = client.wait_for_stop()

@@ -9,6 +9,7 @@ import pytest
 from dynascope.wire.dap import Source
 
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.second_leg
 FORMS = program("forms.py")
 
 
-@pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_forms_are_listed_and_asked_for(client: DapClient, runtime: bool) -> None:
     arguments = {"program": str(FORMS), "console": "internalConsole", "subProcess": False, "runtime": runtime}
     client.launch(arguments, {FORMS: [line(FORMS, "after")]})

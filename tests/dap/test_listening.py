@@ -14,6 +14,7 @@ from dynascope.wire.token_server import copy
 
 from tests.support.dap.client import DapClient, adapter_environment
 from tests.support.dap.running import Running
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 SERVING = program("serving.py")
@@ -146,7 +147,7 @@ class Forwarded:
         self._server.close()
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_without_the_token_the_error_says_where_it_is(
     client: DapClient, run: Callable[[str], tuple[Running, Path]], runtime: bool
 ) -> None:

@@ -8,10 +8,10 @@ import psutil
 import pytest
 
 from tests.support.dap.client import DapClient, RequestFailed, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 PROGRAM = program("looked_back.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def at(label: str) -> int:
@@ -39,7 +39,7 @@ def lines(stop: Stop, *commands: str) -> tuple[Stop, list[int]]:
     return stop, found
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_back_into_an_earlier_compile_and_forward_out_of_it(client: DapClient, runtime: bool) -> None:
     live = second_compile(client, runtime)
     recorded = live.step("reverseContinue")
@@ -99,7 +99,7 @@ def test_a_session_without_histories_has_nothing_to_look_back_at(client: DapClie
     assert "This is the first line" in client.failure("stepBack", {"threadId": stop.thread_id})
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_client_that_leaves_at_a_recorded_line(client: DapClient, runtime: bool) -> None:
     second_compile(client, runtime).step("reverseContinue")
     process = psutil.Process(client.wait_for_event("process")["body"]["systemProcessId"])

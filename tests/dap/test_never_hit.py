@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 
 PROGRAM = """\
 import torch
@@ -35,7 +34,7 @@ torch.compile(conditional, backend="eager")(torch.ones(2))
 """
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: Path, runtime: bool) -> None:
     path, other = tmp_path / "program.py", tmp_path / "other.py"
     path.write_text(PROGRAM)
@@ -97,7 +96,7 @@ torch.compile(quiet, backend="eager", dynamic=True)(torch.ones(4, 4), [])
 """
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: Path, runtime: bool) -> None:
     path = tmp_path / "program.py"
     path.write_text(UNTOUCHED)

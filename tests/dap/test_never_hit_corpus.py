@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import PROGRAMS, labels
 
 FOLDER = PROGRAMS / "never_hit"
@@ -123,7 +124,7 @@ def reasons(client: DapClient, configuration: dict[str, Any], *paths: Path, **mo
     return {places.get((file, int(line)), file) if file else line: reason for (file, _, line), reason in named}
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_everyday_reasons_are_true(client: DapClient, runtime: bool) -> None:
     library = Path(textwrap.__file__)
     called = library.read_text().splitlines().index("    margin = None") + 1

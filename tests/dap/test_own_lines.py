@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -41,7 +42,7 @@ def test_a_data_breakpoint_on_an_attribute_stops_on_the_users_line(client: DapCl
     assert stop.step("next").where() == ("forward [0/0]", line(MODULES, "gate"))
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_step_over_a_graph_break_says_that_another_compile_begins(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, "break", runtime)
     while stop.where()[1] == line(MODULES, "break"):

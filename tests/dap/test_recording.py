@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from dynascope.facts.generated import recorded
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE
 
 from tests.support.dap.client import DapClient
 from tests.support.dap.running import Running
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 PROGRAM = """\
@@ -28,7 +28,6 @@ def f(x):
 print(f(torch.ones(3)))
 """
 SERVING = program("serving.py")
-RUNTIME = pytest.mark.parametrize("runtime", [True, False])
 IN_THE_PROGRAMS_FOLDER = {FOLDER_VARIABLE: ""}
 
 
@@ -44,7 +43,7 @@ def debug(client: DapClient, folder: Path, **configuration: Any) -> None:
     assert client.wait_for_end() == 0
 
 
-@RUNTIME
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool) -> None:
     debug(spawn(environment=IN_THE_PROGRAMS_FOLDER), tmp_path, runtime=runtime)
     folder = tmp_path / FOLDER_NAME
@@ -54,7 +53,7 @@ def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runt
         assert [run.ended is not None for run in reader.runs()] == [True]  # a full run: it replaces earlier ones
 
 
-@RUNTIME
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_program_without_a_debugger_records(spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     started = {"program": "program.py", "cwd": str(tmp_path), "console": "internalConsole", "noDebug": True}
@@ -106,7 +105,7 @@ def test_a_session_that_is_told_not_to_does_not_record(spawn: Callable[..., DapC
     assert not (tmp_path / FOLDER_NAME).exists()
 
 
-@RUNTIME
+@WITH_AND_WITHOUT_DEBUGPY
 def test_where_nothing_can_be_written_the_session_goes_on(
     spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool
 ) -> None:
@@ -117,7 +116,7 @@ def test_where_nothing_can_be_written_the_session_goes_on(
     assert "dynascope" not in client.output("stderr")
 
 
-@RUNTIME
+@WITH_AND_WITHOUT_DEBUGPY
 def test_an_attached_program_is_recorded_until_it_is_detached(
     spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool
 ) -> None:

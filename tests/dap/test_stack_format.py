@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 PROGRAM = program("parameters.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def stopped(client: DapClient, **more: Any) -> Stop:
@@ -26,7 +24,7 @@ def names(stop: Stop, **format: bool) -> list[str]:
     return [re.sub(r"\bs\d+\b", "s0", name) for name in found]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_frames_are_named_with_their_parameters(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, runtime=runtime)
     plain = names(stop)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import TIMEOUT, DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
@@ -17,14 +18,13 @@ POOL = program("pool.py")
 BACKWARDS = program("backward_threads.py")
 WAITING = program("waiting.py")
 ENGINE = program("engine_thread.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(path: Any, **more: Any) -> dict[str, Any]:
     return {"program": str(path), "console": "internalConsole", "redirectOutput": True, "subProcess": False} | more
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_each_thread_of_a_pool_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
     client.launch(launch(POOL, runtime=runtime), {POOL: [line(POOL, "traced")]})
     seen = {}
@@ -38,7 +38,7 @@ def test_each_thread_of_a_pool_stops_in_its_compile(client: DapClient, runtime: 
     assert "sums 2.0 4.0 6.0 8.0" in client.output("stdout")
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bool) -> None:
     client.launch(launch(BACKWARDS, runtime=runtime, compiledAutograd="eager"), functions=["SinBackward0"])
     stop = client.wait_for_stop()
@@ -53,7 +53,7 @@ def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bo
     assert "the end" in client.output("stdout")
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_thread_of_the_autograd_engine_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
     client.launch(launch(ENGINE, runtime=runtime), {ENGINE: [line(ENGINE, "first")]})
     stop = client.wait_for_stop()
@@ -113,7 +113,7 @@ def test_supports_single_thread_execution_requests(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_thread_that_has_gone_on_alone_leaves_the_others_to_continue(client: DapClient, runtime: bool) -> None:
     client.launch(launch(PAIR, runtime=runtime), {PAIR: [line(PAIR, "second")]})
     stop = client.wait_for_stop()
@@ -150,7 +150,7 @@ def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_
     assert "both" in client.output("stdout")
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_pause_that_takes_long_shows_where_the_thread_is(client: DapClient, runtime: bool) -> None:
     hanging = program("hanging.py")
     client.launch({"program": str(hanging), "console": "internalConsole", "runtime": runtime, "redirectOutput": True})

@@ -9,13 +9,13 @@ import psutil
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 pytestmark = pytest.mark.second_leg
 
 COMPILED = program("compiled.py")
 AGAIN = program("traced_again.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
 def launch(**more: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def lines(stop: Stop, *commands: str) -> list[int]:
 
 
 @pytest.mark.capability("supportsStepBack")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_step_back(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [at("call"), at("after")]})
     stop = client.wait_for_stop()
@@ -53,7 +53,7 @@ def test_supports_step_back(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_instructions_go_back_too_and_the_first_line_is_the_end(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [at("first")]})
     stop = client.wait_for_stop()
@@ -68,7 +68,7 @@ def test_instructions_go_back_too_and_the_first_line_is_the_end(client: DapClien
 
 
 @pytest.mark.capability("supportsRestartFrame")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_supports_restart_frame(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [at("helper")]})
     stop = client.wait_for_stop()
@@ -109,14 +109,14 @@ def traced_again(client: DapClient, runtime: bool, *arguments: str) -> Stop:
     return stop
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_program_that_is_killed_while_it_goes_back(client: DapClient, runtime: bool) -> None:
     traced_again(client, runtime, "killed")
     client.wait_for_end()
     assert "result" not in client.output()
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_an_interrupt_while_it_goes_back_reaches_the_program(client: DapClient, runtime: bool) -> None:
     traced_again(client, runtime, "interrupted")
     stop = client.wait_for_stop()  # in the compile after the interrupt
@@ -127,7 +127,7 @@ def test_an_interrupt_while_it_goes_back_reaches_the_program(client: DapClient, 
     assert "KeyboardInterrupt ended this compile" in client.output("important")
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_client_that_leaves_while_it_goes_back(client: DapClient, runtime: bool, tmp_path: Path) -> None:
     traced_again(client, runtime, "waits", str(tmp_path / "go on"))
     client.wait_for_event("output", where=lambda body: "traced again" in body["output"])

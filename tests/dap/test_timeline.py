@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
@@ -17,7 +16,7 @@ def timeline(client: DapClient, **more: Any) -> list[dict[str, Any]]:
     return events
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_the_events_of_a_session_and_the_way_back_to_one(client: DapClient, runtime: bool) -> None:
     client.launch(
         {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "runtime": runtime},

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 WAITING = program("waiting.py")
 SLOW = program("slow_compile.py")
 PAIR = program("pair.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
 FOREVER = "[i for i in iter(int, 1) if i]"
 LOCKED = (
     "import functools, operator, sys, threading; lock = threading.Lock(); lock.acquire(); "
@@ -28,7 +28,7 @@ def launch(path: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.capability("supportsCancelRequest")
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("expression", [FOREVER, LOCKED])
 def test_supports_cancel_request(client: DapClient, runtime: bool, expression: str) -> None:
     """An expression without an end is ended on the stopped thread, which serves the next request at once."""
@@ -44,7 +44,7 @@ def test_supports_cancel_request(client: DapClient, runtime: bool, expression: s
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("expression", [f"(__import__('sys').__stderr__.write('waits\\n'), {FOREVER})", LOCKED])
 def test_a_thread_goes_on_through_an_expression_without_an_end(
     client: DapClient, runtime: bool, expression: str
@@ -61,7 +61,7 @@ def test_a_thread_goes_on_through_an_expression_without_an_end(
     assert client.wait_for_end() == 0
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_what_cannot_be_cancelled_is_said_instead_of_silence(client: DapClient, runtime: bool) -> None:
     """Only the main thread takes signals: on another a wait for a lock has no end but its own."""
     client.launch(launch(PAIR, runtime=runtime, redirectOutput=True), {PAIR: [line(PAIR, "first")]})
@@ -101,7 +101,7 @@ def test_a_long_look_shows_progress_and_is_cancelled_by_it(client: DapClient) ->
     assert "cannot be cancelled" in client.failure("cancel", {"progressId": "nobody"})
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_long_compile_shows_its_phases(client: DapClient, runtime: bool) -> None:
     client.launch(launch(SLOW, runtime=runtime), initialize=SHOWS_PROGRESS)
     started = client.wait_for_event("progressStart")["body"]
@@ -117,7 +117,7 @@ def test_a_client_that_shows_no_progress_gets_none(client: DapClient) -> None:
     assert not [event for event in client.events if event["event"].startswith("progress")]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_console_statement_invalidates_the_variables(client: DapClient, runtime: bool) -> None:
     client.launch(
         launch(COMPILED, runtime=runtime),
@@ -133,7 +133,7 @@ def test_a_console_statement_invalidates_the_variables(client: DapClient, runtim
     assert not [event for event in client.events if event["event"] == "invalidated"]
 
 
-@BOTH
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_thread_that_waits_for_a_stopped_one_says_so(client: DapClient, runtime: bool) -> None:
     lines = [line(WAITING, "first"), line(WAITING, "second")]
     client.launch(launch(WAITING, runtime=runtime), {WAITING: lines}, initialize={"supportsInvalidatedEvent": True})

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 
 
-@pytest.fixture(params=[True, False], ids=["debugpy", "alone"])
+@pytest.fixture(params=DEBUGPY, ids=["debugpy", "alone"])
 def stop(client: DapClient, request: pytest.FixtureRequest) -> Stop:
     runtime: bool = request.param
     wanted: dict[str, Any] = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False}

@@ -14,7 +14,7 @@ from dynascope_lsp.fixes.offered import offered
 
 from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs, snapshots
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.matrix, pytest.mark.timeout(900)]
 
 MENDED = (
     *(
@@ -152,7 +152,6 @@ def test_a_fix_may_be_in_another_file(measured: tuple[list[Case], list[Applied]]
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.matrix
 def test_the_same_of_every_program(tmp_path: Path):
     cases, found = outcomes(programs(), tmp_path.resolve())
     assert {each.program.stem: each.error for each in cases if each.exit_code} == {}

@@ -11,9 +11,13 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
@@ -69,3 +73,9 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def one_in(number: int, names: Iterable[str]) -> list[Any]:
+    """Return names as parameters of a test. The quick tests take one in so many of them; the matrix takes all."""
+    marked = enumerate(names)
+    return [name if index % number == 1 else pytest.param(name, marks=pytest.mark.matrix) for index, name in marked]

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.fixtures import client, spawn
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import PROGRAMS, line
 
 __all__ = ["client", "spawn"]
@@ -19,7 +20,7 @@ def rows(stop: Stop, scope: str) -> dict[str, Any]:
     return stop.variables(stop.scopes()[scope].variables_reference)
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_forward_backward_and_the_trace_of_the_captured_graph(client: DapClient, runtime: bool):
     settings = {"program": str(PROGRAM), "console": "internalConsole", "subProcess": False, "redirectOutput": True}
     client.launch(

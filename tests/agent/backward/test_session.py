@@ -8,6 +8,7 @@ from dynascope.wire.dap import FIRST_AGENT_ID, Variable
 from tests.support.backward.sessions import EAGER, TRAIN, configuration, ends_well
 from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.fixtures import client, spawn
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import line
 
 pytestmark = pytest.mark.second_leg
@@ -19,7 +20,7 @@ def names(stop: Stop) -> list[str]:
     return [frame.name for frame in stop.frames()]
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool):
     client.launch(configuration(runtime=runtime), functions=["MmBackward0"])
     stop = client.wait_for_stop()
@@ -47,7 +48,7 @@ def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool
 
 
 @pytest.mark.capability("breakpointModes")
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
     asked = {"line": line(TRAIN, "forward"), "mode": "backward"}
     placed = client.launch(configuration(runtime=runtime), {TRAIN: [asked]})
@@ -133,7 +134,7 @@ def test_stepping_in_at_the_backward_reaches_the_nodes_and_then_the_trace_of_the
     assert ends_well(client)
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(client: DapClient, runtime: bool):
     asked = {"line": line(TRAIN, "sin"), "mode": "backward"}
     client.launch(configuration(runtime=runtime), {TRAIN: [asked]}, functions=["runtime_wrapper"])
@@ -153,7 +154,7 @@ def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(cl
     assert ends_well(client)
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("backend", ["eager", "nonsense"])
 def test_a_setting_turns_it_on_for_the_whole_program(client: DapClient, backend: str, runtime: bool):
     placed = configuration(program=str(EAGER), runtime=runtime, compiledAutograd=backend)

@@ -23,6 +23,7 @@ from torch._dynamo.utils import counters
 from tests.support.backward.gradients import gradients, same
 from tests.support.backward.programs import PROGRAMS, Program, doubles
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
+from tests.support.marks import one_in
 
 pytestmark = pytest.mark.second_leg
 
@@ -48,7 +49,7 @@ def captured(build: Program) -> tuple[list[str], list[torch.Tensor | None], dict
     return graphs, [leaf.grad for leaf in leaves], counted
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", one_in(3, PROGRAMS))
 def test_every_node_stops_once_and_nothing_changes(name: str):
     build = PROGRAMS[name]
     eager = gradients(build)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -78,8 +79,8 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     vars(sys.modules[package])[child] = attribute
             else:  # a module that code has put into `sys.modules`
                 sys.modules[other] = self.restore(other)
-        if name == "torch" and module._is_device_backend_autoload_enabled():
-            module._import_device_backends()
+        if name == "torch":
+            _read_environment(module)
 
 
 class Restored(importlib.abc.Loader):
@@ -93,3 +94,11 @@ class Restored(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._put_away.finish(module, self._name)
+
+
+def _read_environment(torch: ModuleType) -> None:
+    """Do what the import of torch does with the variables of the environment that sitecustomize.py lets through."""
+    if any(variable.startswith("TORCH_LOGS") for variable in os.environ):
+        torch._logging._init_logs()
+    if torch._is_device_backend_autoload_enabled():
+        torch._import_device_backends()

@@ -9,7 +9,8 @@ _ADDRESS = "FORK_SERVER_OF_TESTS"
 _LAUNCHERS = ("launcher", "record_launcher")
 _MODULES = tuple(f"dynascope.agent.startup.{name}" for name in _LAUNCHERS)
 _KNOWN = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER"}
-_KNOWN |= {"TORCHINDUCTOR_CACHE_DIR", "TORCH_DEVICE_BACKEND_AUTOLOAD"}  # read when they are needed
+_KNOWN |= {"TORCHINDUCTOR_CACHE_DIR"}  # read when it is needed
+_KNOWN |= {"TORCH_DEVICE_BACKEND_AUTOLOAD", "TORCH_LOGS", "TORCH_LOGS_FORMAT"}  # read again by the server
 _READ_AT_START = ("PYTHON", "TORCH", "OMP_", "MKL_", "CUDA", "LD_", "TRITON", "NUMPY", "OPENBLAS_NUM")
 
 
