@@ -146,7 +146,6 @@ def test_every_question_is_answered_at_stops_where_dynamo_calls_the_program(clie
 
 
 @pytest.mark.matrix
-@pytest.mark.real_processes
 def test_every_question_is_answered_whatever_torch_calls(client: DapClient) -> None:
     asked = ask_about(client, *CASES)
     assert len(set(asked.asked_in)) >= 25, asked.asked_in

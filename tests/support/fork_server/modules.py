@@ -7,7 +7,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 
 
@@ -51,6 +51,7 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._modules = modules
         self._brought = brought
         self._specs = {name: module.__spec__ for name, module in modules.items()}
+        self._attributes = dict(_renamed(modules))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -72,13 +73,12 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if other in sys.modules or other not in self._modules:
                 continue
             if other in self._brought:
-                package, _, child = other.rpartition(".")
-                attribute = vars(sys.modules[package]).get(child) if package in sys.modules else None
                 importlib.import_module(other)
-                if attribute is not None:  # the package has given the name to something else since
-                    vars(sys.modules[package])[child] = attribute
             else:  # a module that code has put into `sys.modules`
                 sys.modules[other] = self.restore(other)
+        for (package, child), value in self._attributes.items():
+            if package in sys.modules:  # the import has given the name to the module
+                vars(sys.modules[package])[child] = value
         if name == "torch":
             _read_environment(module)
 
@@ -94,6 +94,15 @@ class Restored(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._put_away.finish(module, self._name)
+
+
+def _renamed(modules: dict[str, ModuleType]) -> Iterator[tuple[tuple[str, str], object]]:
+    """Yield what packages have under the name of a module that they have imported, where it is something else."""
+    for name, module in modules.items():
+        package, _, child = name.rpartition(".")
+        value = vars(modules[package]).get(child, module) if package in modules else module
+        if value is not module:
+            yield (package, child), value
 
 
 def _read_environment(torch: ModuleType) -> None:
