@@ -53,6 +53,8 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
     source = call.arguments.source
     if not source.path:
         raise RequestError("setBreakpoints: the source has no path; breakpoints are set in files only.")
+    if "\0" in source.path:  # at which debugpy stops reading
+        raise RequestError("setBreakpoints: the source's path has a null byte; no file has such a path.")
     breakpoints = call.arguments.breakpoints
     if breakpoints is None:
         breakpoints = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
