@@ -44,6 +44,7 @@ def test_every_marked_line_stops_as_it_says(client: DapClient, name: str, runtim
     assert seen == {line: [each.frame for each in stops] for line, stops in expected.items()}
 
 
+@pytest.mark.real_processes
 @pytest.mark.parametrize("runtime", [True, False])
 def test_files_of_the_user_may_be_named_like_ours(client: DapClient, tmp_path: Path, runtime: bool) -> None:
     (tmp_path / "hook.py").write_text("def double(value):\n    return value * 2  #: double\n")

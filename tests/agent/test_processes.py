@@ -152,6 +152,7 @@ def test_a_missing_program_is_said_as_python_says_it(doorway: Doorway, tmp_path:
         assert (running.communicate(timeout=TIMEOUT)[1], running.returncode) == (plain.stderr, plain.returncode)
 
 
+@pytest.mark.real_processes
 def test_the_token_is_not_in_the_programs_environment(doorway: Doorway) -> None:
     with launched(doorway, "-c", "import os; print([n for n in os.environ if 'DYNASCOPE' in n])") as (running, adapter):
         adapter.ask(ConfigurationDone)

@@ -18,7 +18,7 @@ from dynascope.cli import main
 
 from tests.support.fork_server import search_path
 
-pytestmark = pytest.mark.second_leg
+pytestmark = [pytest.mark.real_processes, pytest.mark.second_leg]
 
 ROOT = Path(__file__).parents[2]
 WAITS = """

@@ -39,6 +39,7 @@ def configuration(running: Running, **more: Any) -> dict[str, Any]:
     return {"connect": running.connect} | more
 
 
+@pytest.mark.real_processes
 @WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("vanish", [True, False])
 def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
@@ -172,6 +173,7 @@ def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
         running.process.wait()
 
 
+@pytest.mark.real_processes
 @WITH_AND_WITHOUT_DEBUGPY
 def test_compiled_autograd_is_on_for_as_long_as_the_client_is_attached(
     client: DapClient, run: Callable[..., Running], runtime: bool

@@ -20,6 +20,8 @@ from tests.support.dap.client import Body, DapClient
 from tests.support.dap.running import Running
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.real_processes
+
 STRANGER = program("stranger.py")
 POSER = program("poser.py")
 SERVING = program("serving.py")

@@ -10,6 +10,8 @@ import pytest
 from tests.support.dap.client import DapClient, RequestFailed, Stop
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.real_processes
+
 WRITTEN = program("written.py")
 
 

@@ -39,9 +39,8 @@ def test_a_client_that_leaves_lets_the_thread_go_on(moment: str) -> None:
     def inspection(ids: Iterator[int], frames: Sequence[types.FrameType]) -> Any:
         if moment == "before it is known":
             stops.release()
-        return SimpleNamespace(
-            frames=[], symbolic_frames=0, travel_plan=None, document_name="graph", first_runtime_frame=None
-        )
+        shown = dict.fromkeys(("travel_plan", "first_runtime_frame"))
+        return SimpleNamespace(frames=[], symbolic_frames=0, document_name="graph", close=lambda: None, **shown)
 
     stops = CompileStops(send, Acknowledged())
     commands: list[ResumeCommand] = []

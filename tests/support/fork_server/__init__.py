@@ -13,6 +13,8 @@ executed when it imports them. A test of those things is marked `real_processes`
 
 from __future__ import annotations
 
+import importlib.util
+import marshal
 import os
 import shutil
 import subprocess
@@ -22,7 +24,8 @@ from pathlib import Path
 
 ADDRESS = "FORK_SERVER_OF_TESTS"
 """The variable that names the server's socket, here and in sitecustomize.py; processes are as ever without it."""
-PROCESSES = str(Path(__file__).parent / "processes")
+HERE = Path(__file__).parent
+PROCESSES = str(HERE / "processes")
 PACKAGES = [str(Path(__file__).parents[3] / name) for name in ("adapter", "lsp")]
 
 
@@ -38,8 +41,10 @@ class ForkServer:
             "-X",
             "frozen_modules=off",
             "-P",
-            str(Path(__file__).parent / "server.py"),
+            compiled(HERE / "server.py", "<frozen runpy>", self._folder),
+            compiled(HERE / "modules.py", "<frozen importlib._put_away>", self._folder),
             self.address,
+            PACKAGES[0],
         ]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean, start_new_session=True
@@ -50,6 +55,14 @@ class ForkServer:
     def end(self) -> None:
         self._process.communicate()  # it ends when its standard input does
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def compiled(path: Path, name: str, folder: str) -> str:
+    """Compile a module of the server under a name of Python's own, which debuggers and tracebacks leave out."""
+    target = Path(folder) / f"{path.stem}.pyc"
+    code = compile(path.read_text(), name, "exec", dont_inherit=True)
+    target.write_bytes(importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
+    return str(target)
 
 
 def can_be_used() -> bool:

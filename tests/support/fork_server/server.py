@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import importlib.machinery
@@ -15,17 +16,16 @@ import socket
 import sys
 import types
 from collections.abc import Callable
+from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-import modules as put_away_modules
-
-del sys.path[0]
-
 IMPORTED = ("torch", "torch._dynamo", "torch._inductor.compile_fx", "debugpy.server.cli")
-ADAPTER = Path(__file__).parents[3] / "adapter"
+_, OTHER_MODULE, ADDRESS, PACKAGES = sys.argv
+ADAPTER = Path(PACKAGES)
 AGENT = ADAPTER / "dynascope" / "agent"
+put_away_modules: Any = types.ModuleType("put_away_modules")
+SourcelessFileLoader("put_away_modules", OTHER_MODULE).exec_module(put_away_modules)
 Start = Callable[[], object]
 Imported = tuple[dict[str, types.ModuleType], dict[str, list[str]]]
 """The modules that are put away, and what the import of each has brought with it."""
@@ -167,6 +167,8 @@ def prepare(process: dict[str, Any], modules: dict[str, types.ModuleType], broug
     for name in modules:
         del sys.modules[name]
     sys.meta_path.insert(0, put_away_modules.PutAway(modules, brought))
+    if "triton" in modules:  # when the process ends, it complains of each of its objects that is not freed
+        atexit.register(silence_errors)
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     sys.path[:0] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     sys.orig_argv[1:] = process["arguments"]
@@ -191,6 +193,11 @@ def open_standard_files() -> None:
         text.mode = mode  # type: ignore[misc]
         setattr(sys, name, text)
         setattr(sys, f"__{name}__", text)
+
+
+def silence_errors() -> None:
+    sys.stderr.flush()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def run_as_python_does(arguments: list[str]) -> Start:
@@ -221,7 +228,7 @@ def run(start: Start) -> None:
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
-        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        while trace is not None and trace.tb_frame.f_code.co_filename == run.__code__.co_filename:
             trace = trace.tb_next
         previous(kind, error.with_traceback(trace), trace)
 
@@ -230,6 +237,6 @@ def run(start: Start) -> None:
 
 
 if __name__ == "__main__":
-    server = Server(sys.argv[1])
+    server = Server(ADDRESS)
     print("listening", flush=True)
     run(server.serve())
