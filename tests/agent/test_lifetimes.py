@@ -58,7 +58,8 @@ def store_of_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     """Record into a folder of the test's, and end what it has begun."""
     monkeypatch.setenv(store.FOLDER_VARIABLE, str(tmp_path))
     monkeypatch.setenv(process.RECORD_VARIABLE, "0")
-    monkeypatch.delenv(process.LAUNCH_VARIABLE, raising=False)
+    monkeypatch.setenv(process.LAUNCH_VARIABLE, "")  # so that it is removed afterwards, if it was not there
+    monkeypatch.delenv(process.LAUNCH_VARIABLE)
     monkeypatch.setattr(process, "_recording", None)
     yield
     if process._recording is not None:
