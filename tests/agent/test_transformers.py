@@ -16,6 +16,8 @@ from transformers.models.t5 import modeling_t5
 
 from tests.support.agent.scripted_session import ScriptedSession
 
+pytestmark = pytest.mark.matrix
+
 HIDDEN = {"hidden_states": "f32[2, 8, 32]"}
 TOKENS = {"input_ids": torch.arange(16).reshape(2, 8)}
 
