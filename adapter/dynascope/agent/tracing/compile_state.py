@@ -92,7 +92,7 @@ class CompileState:
         self.history: HistoryWriter | None = None
         """Writes what becomes of each value in this attempt; None unless the thread may stop."""
         self.recorded: AttemptHistory | None = None
-        """What that has written, once the trace has ended."""
+        """The history that the writer has written, once the trace has ended."""
         self.checkpoints = Checkpoints()
         """The positions since which a user asks what has changed."""
         self.seen = SeenEvents()

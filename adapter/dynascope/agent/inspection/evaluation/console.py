@@ -68,7 +68,7 @@ class Console:
         self._kept: dict[str, Any] = {}
         self._changed = False
         self._evaluations: list[tuple[Shadow, ShadowGlobals]] = []
-        """What each evaluation has read; a result may read more of it later."""
+        """The shadows and globals of each evaluation, from which its result may read more later."""
 
     def close(self) -> None:
         """Drop all names, and what the evaluations have read: the program resumes."""
