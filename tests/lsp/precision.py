@@ -1,8 +1,8 @@
 """How often a prediction is right, and how many breaks are predicted: `python -m tests.lsp.precision [PROGRAM…]`.
 
 Each program is analysed as the language server does it, and run; a prediction is right where Dynamo logs a graph break
-at its line. Programs are those of `foreign` and `ordinary`, unless others are given. The lines of those of `ordinary`
-at which a run was seen to break say `# breaks`: with `--marks` nothing is run, and those are looked at alone.
+at its line. Programs are those of `foreign` and `ordinary`, unless others are given. Their lines at which a run was
+seen to break say `# breaks`: with `--marks` nothing is run.
 """
 
 from __future__ import annotations
@@ -51,9 +51,14 @@ def ordinary_programs() -> list[Path]:
 
 
 def marks(program: Path) -> set[Place]:
-    """Where a program says that it breaks."""
-    lines = enumerate(program.read_text().splitlines(), 1)
-    return {(str(program), number) for number, line in lines if line.endswith("# breaks")}
+    """Return where a program says that it breaks, in any of its files."""
+    files = [program] if program.parent in (FOREIGN, ORDINARY) else program.parent.rglob("*.py")
+    return {
+        (str(path), number)
+        for path in files
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.endswith("# breaks")
+    }
 
 
 def predictions(program: Path, folder: Path) -> dict[Place, set[str]]:
@@ -111,13 +116,14 @@ def outcomes(paths: list[Path]) -> list[Outcome]:
     ]
 
 
-def outcomes_by_marks() -> list[Outcome]:
-    return [Outcome(each, predictions(each, each.parent), marks(each)) for each in ordinary_programs()]
+def outcomes_by_marks(paths: list[Path]) -> list[Outcome]:
+    return [Outcome(each, predictions(each, each.parent), marks(each)) for each in paths]
 
 
 def main() -> None:
     given = [Path(each).resolve() for each in sys.argv[1:] if each != "--marks"]
-    found = outcomes_by_marks() if "--marks" in sys.argv else outcomes(given or [*programs(), *ordinary_programs()])
+    given = given or [*programs(), *ordinary_programs()]
+    found = outcomes_by_marks(given) if "--marks" in sys.argv else outcomes(given)
     right: Counter[str] = Counter()
     made: Counter[str] = Counter()
     missed = 0

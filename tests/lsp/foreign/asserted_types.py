@@ -29,7 +29,7 @@ def f(batch):
 def g(xs, flags):
     kept = [x for x, flag in zip(xs, flags) if flag]
     total = sum(kept)
-    positive = [x for x in kept if x.sum() > 0]
+    positive = [x for x in kept if x.sum() > 0]  # breaks
     return total, positive
 
 

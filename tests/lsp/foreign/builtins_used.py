@@ -13,14 +13,14 @@ import torch
 @torch.compile(backend="eager")
 def a(x):
     names = [n for n in dir(torch.nn) if n == "Linear"]
-    size = sys.getsizeof(x)
+    size = sys.getsizeof(x)  # breaks
     return x + len(names) + size
 
 
 @torch.compile(backend="eager")
 def b(x):
-    y = copy.deepcopy(x)
-    z = copy.copy([x])
+    y = copy.deepcopy(x)  # breaks
+    z = copy.copy([x])  # breaks
     return y + z[0]
 
 
@@ -36,23 +36,23 @@ def c(x):
 
 @torch.compile(backend="eager")
 def d(x):
-    name = threading.current_thread().name
-    key = uuid.uuid4().hex
-    data = pickle.dumps({"a": 1})
+    name = threading.current_thread().name  # breaks
+    key = uuid.uuid4().hex  # breaks
+    data = pickle.dumps({"a": 1})  # breaks
     return x + len(name) * 0 + len(key) + len(data) * 0
 
 
 @torch.compile(backend="eager")
 def e(x):
-    g = globals()
+    g = globals()  # breaks
     n = len(g) * 0 + id(x) * 0 + hash("a") * 0
-    exec("pass")
+    exec("pass")  # breaks
     return x + n
 
 
 @torch.compile(backend="eager")
 def f(x):
-    with open(__file__) as file:
+    with open(__file__) as file:  # breaks
         text = file.read()
     breakpoint()
     return x + len(text) * 0

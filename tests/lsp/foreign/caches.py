@@ -21,7 +21,7 @@ class Rotary(nn.Module):
         n = x.shape[0]
         if self.cos is None or n > self.length:
             self.build(n)
-        if self.scale != 1.0:
+        if self.scale != 1.0:  # breaks
             x = x * self.scale
         return x * self.cos[:n]
 

@@ -8,19 +8,19 @@ def statistics(x, y):
     peak = (
         x.abs()
         .max()
-        .item()
+        .item()  # breaks
     )
     ids = (
         y
-        .unique()
-        .tolist()
+        .unique()  # breaks
+        .tolist()  # breaks
     )
     if (
-        x.mean() > 0
-        and y.sum() > 0
+        x.mean() > 0  # breaks
+        and y.sum() > 0  # breaks
     ):
         x = x + 1
-    print(
+    print(  # breaks
         "peak",
         peak,
     )

@@ -16,7 +16,7 @@ def maybe(x):
 @torch.compile(backend="eager")
 @torch.compiler.disable
 def never(x):
-    print("never")
+    print("never")  # breaks
     return x
 
 

@@ -14,9 +14,9 @@ lock = threading.Lock()
 def a(x):
     with torch.no_grad():
         y = x * 2
-        print("inside no_grad")
+        print("inside no_grad")  # breaks
         y = y + 1
-    print("after no_grad")
+    print("after no_grad")  # breaks
     return y
 
 
@@ -24,22 +24,22 @@ def a(x):
 def b(x):
     with record_function("block"):
         y = x.relu()
-        v = y.sum().item()
-    print("after profiler")
+        v = y.sum().item()  # breaks
+    print("after profiler")  # breaks
     return y * v
 
 
 @torch.compile(backend="eager")
 def c(x):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # breaks
         warnings.warn("hidden")
     return x + 1
 
 
 @torch.compile(backend="eager")
 def d(x):
-    with lock:
+    with lock:  # breaks
         y = x + 1
         print("locked")
     print("unlocked")
@@ -50,13 +50,13 @@ def d(x):
 def e(x):
     with contextlib.nullcontext():
         y = x + 1
-        print("null")
+        print("null")  # breaks
     with torch.autocast("cpu", dtype=torch.bfloat16):
         z = y @ y
-        if z.sum() > 0:
+        if z.sum() > 0:  # breaks
             z = z + 1
     with contextlib.suppress(ValueError):
-        print("suppressed")
+        print("suppressed")  # breaks
     return z
 
 

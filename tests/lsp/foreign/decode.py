@@ -23,7 +23,7 @@ class LM(nn.Module):
             token = logits.argmax(-1)
             done = done | (token == self.eos)
             ids = torch.cat([ids, token[:, None]], 1)
-            if done.all():
+            if done.all():  # breaks
                 break
         text = ids[0].tolist()
         self.seen += 1

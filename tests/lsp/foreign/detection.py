@@ -10,7 +10,7 @@ def area(boxes: Tensor) -> Tensor:
 
 def remove_small(boxes: Tensor, size: float) -> Tensor:
     keep = area(boxes) >= size
-    return torch.where(keep)[0]
+    return torch.where(keep)[0]  # breaks
 
 
 def nms(boxes: Tensor, scores: Tensor, threshold: float = 0.5) -> Tensor:
@@ -22,7 +22,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float = 0.5) -> Tensor:
         if order.numel() == 1:
             break
         rest = order[1:]
-        overlap = area(boxes[rest]) / area(boxes[best].unsqueeze(0))
+        overlap = area(boxes[rest]) / area(boxes[best].unsqueeze(0))  # breaks
         order = rest[overlap < threshold]
     return torch.stack(kept)
 
@@ -34,7 +34,7 @@ def post_process(boxes: Tensor, scores: Tensor):
     labels = scores > 0.5
     boxes[labels] = 0
     picked = nms(boxes, scores)
-    return boxes[picked], torch.masked_select(scores, labels)
+    return boxes[picked], torch.masked_select(scores, labels)  # breaks
 
 
 if __name__ == "__main__":

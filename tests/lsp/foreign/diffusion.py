@@ -45,7 +45,7 @@ class Pipeline:
             if callback is not None:
                 callback(i, x)
         x = (x / 2 + 0.5).clamp(0, 1)
-        if x.isnan().any():
+        if x.isnan().any():  # breaks
             print("NaN in sample")
         return x.cpu().numpy()
 

@@ -40,11 +40,11 @@ class Net(nn.Module):
 
     def forward(self, x):
         x = self.lin(x)
-        log_values(x)
-        x = shallow(x)
-        self.plot(x)
-        self.debug(x)
-        old(x)
+        log_values(x)  # breaks
+        x = shallow(x)  # breaks
+        self.plot(x)  # breaks
+        self.debug(x)  # breaks
+        old(x)  # breaks
         return x + 1
 
 

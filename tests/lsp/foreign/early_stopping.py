@@ -17,7 +17,7 @@ class Halting(nn.Module):
             x = torch.relu(layer(x))
             p = torch.sigmoid(self.halt(x))
             total = total + p
-            if (total > self.threshold).all():
+            if (total > self.threshold).all():  # breaks
                 break
         else:
             depth = len(self.layers)
@@ -28,7 +28,7 @@ class Halting(nn.Module):
 def confident(logits, threshold=0.5):
     probabilities = logits.softmax(-1)
     best, index = probabilities.max(-1)
-    if best > threshold:
+    if best > threshold:  # breaks
         return index
     entropy = -(probabilities * probabilities.log()).sum()
     return index if entropy < 1 else torch.full_like(index, -1)
@@ -37,10 +37,10 @@ def confident(logits, threshold=0.5):
 @torch.compile(backend="eager")
 def clipped(x, limit=1.0):
     norm = torch.linalg.vector_norm(x)
-    if norm > limit:
+    if norm > limit:  # breaks
         x = x * (limit / norm)
     largest = x.abs().max()
-    return x if largest < 10 else x.clamp(-10, 10)
+    return x if largest < 10 else x.clamp(-10, 10)  # breaks
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def scaled(x, options):
 @torch.compile(backend="eager")
 def guarded(x):
     try:
-        value = x.sum().item()
+        value = x.sum().item()  # breaks
     except RuntimeError:
         value = 0.0
     print("value", value)
@@ -30,7 +30,7 @@ def finally_prints(x):
     try:
         y = y.view(-1)
     finally:
-        print("viewed")
+        print("viewed")  # breaks
     return y
 
 

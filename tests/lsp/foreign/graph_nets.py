@@ -30,11 +30,11 @@ class Net(nn.Module):
 
     def forward(self, x, edges, batch):
         x = self.conv(x, edges)
-        graphs = int(batch.max()) + 1
-        sizes = torch.bincount(batch)
-        kept = torch.unique(edges)
+        graphs = int(batch.max()) + 1  # breaks
+        sizes = torch.bincount(batch)  # breaks
+        kept = torch.unique(edges)  # breaks
         pooled = torch.zeros(graphs, 4).index_add_(0, batch, x)
-        loops = edges[:, edges[0] == edges[1]]
+        loops = edges[:, edges[0] == edges[1]]  # breaks
         return pooled / sizes[:, None], kept, loops
 
 

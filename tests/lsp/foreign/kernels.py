@@ -18,7 +18,7 @@ def as_tensor(value: Union[Tensor, Number]) -> Tensor:
 def rbf(x: Tensor, y: Tensor, scale: Union[Tensor, Number] = 1.0) -> Tensor:
     scale = as_tensor(scale)
     distance = torch.cdist(x, y)
-    if scale <= 0:
+    if scale <= 0:  # breaks
         raise ValueError("scale must be positive")
     return torch.exp(-(distance**2) / (2 * scale**2))
 
@@ -26,7 +26,7 @@ def rbf(x: Tensor, y: Tensor, scale: Union[Tensor, Number] = 1.0) -> Tensor:
 def cholesky(k: Tensor, jitter: float = 1e-6) -> Tensor:
     for attempt in range(3):
         factor, info = torch.linalg.cholesky_ex(k + jitter * torch.eye(k.shape[0]))
-        if not info.any():
+        if not info.any():  # breaks
             return factor
         jitter *= 10
     raise RuntimeError("not positive definite")
@@ -38,7 +38,7 @@ def posterior(x: Tensor, y: Tensor, noise: float = 0.1):
     factor = cholesky(k)
     alpha = torch.cholesky_solve(y[:, None], factor)
     likelihood = -0.5 * (y @ alpha).sum() - factor.diagonal().log().sum() - len(x) / 2 * math.log(2 * math.pi)
-    return likelihood.item()
+    return likelihood.item()  # breaks
 
 
 @torch.compile(backend="eager")
@@ -46,7 +46,7 @@ def integrate(f, a: float, b: float, n: int = 4):
     xs = torch.linspace(a, b, n)
     ys = f(xs)
     area = torch.trapezoid(ys, xs)
-    return float(area)
+    return float(area)  # breaks
 
 
 if __name__ == "__main__":

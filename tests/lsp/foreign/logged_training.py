@@ -29,18 +29,18 @@ class Classifier(Module):
 
     def training_step(self, batch, index):
         x, y = batch
-        started = time.perf_counter()
+        started = time.perf_counter()  # breaks
         logits = self.body(x)
         loss = nn.functional.cross_entropy(logits, y)
         accuracy = (logits.argmax(-1) == y).float().mean()
         self.log("loss", loss.detach())
-        self.log("accuracy", accuracy.item())
+        self.log("accuracy", accuracy.item())  # breaks
         if index % 10 == 0:
-            LOGGER.info("loss at %d", index)
+            LOGGER.info("loss at %d", index)  # breaks
         if index > 1000:
             LOGGER.error("too long")
-        self.logger.debug("step took %f", time.perf_counter() - started)
-        if accuracy < 0:
+        self.logger.debug("step took %f", time.perf_counter() - started)  # breaks
+        if accuracy < 0:  # breaks
             warnings.warn("impossible", stacklevel=2)
         return loss
 

@@ -12,13 +12,13 @@ class Lazy(nn.Module):
 
     def forward(self, x):
         if self.layer is None:
-            self.layer = nn.Linear(x.shape[-1], 2)
+            self.layer = nn.Linear(x.shape[-1], 2)  # breaks
         return self.act(self.layer(x))
 
 
 @torch.compile(backend="eager")
 def head(x):
-    norm = nn.LayerNorm(x.shape[-1])
+    norm = nn.LayerNorm(x.shape[-1])  # breaks
     act = nn.ReLU()
     loss = nn.MSELoss()
     return loss(act(norm(x)), x)

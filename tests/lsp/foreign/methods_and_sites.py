@@ -15,13 +15,13 @@ class Model(nn.Module):
 
     @torch.compile(backend="eager", mode="reduce-overhead", fullgraph=False) if False else fast
     def forward(self, x):
-        print("forward")
+        print("forward")  # breaks
         return self.lin(x)
 
     @staticmethod
     @torch.compile(backend="eager")
     def helper(x):
-        print("helper")
+        print("helper")  # breaks
         return x + 1
 
     @classmethod
@@ -37,17 +37,17 @@ class Model(nn.Module):
 @torch.no_grad()
 @torch.compile(backend="eager")
 def one(x):
-    print("one")
+    print("one")  # breaks
     return x
 
 
 @fast
 def two(x):
-    print("two")
+    print("two")  # breaks
     return x
 
 
-three = torch.compile(lambda x: print("three") or x + 1, backend="eager")
+three = torch.compile(lambda x: print("three") or x + 1, backend="eager")  # breaks
 four = torch.compile(functools.partial(lambda x, n: x * n, n=3), backend="eager")
 
 

@@ -28,7 +28,7 @@ class SparseMoE(nn.Module):
         out = torch.zeros_like(flat)
         mask = F.one_hot(chosen, num_classes=len(self.experts)).permute(2, 1, 0)
         for i, expert in enumerate(self.experts):
-            idx, top = torch.where(mask[i])
+            idx, top = torch.where(mask[i])  # breaks
             if top.shape[0] == 0:
                 continue
             current = expert(flat[top]) * weights[top, idx, None]

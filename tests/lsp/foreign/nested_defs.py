@@ -37,7 +37,7 @@ def f(x):
 
 @torch.compile(backend="eager")
 def g(x):
-    class Local:
+    class Local:  # breaks
         def __init__(self, v):
             self.v = v
 
@@ -53,7 +53,7 @@ def h(x):
         total = total + t.sum()
 
     add(x)
-    if total > 0:
+    if total > 0:  # breaks
         return x
     return -x
 

@@ -9,25 +9,25 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
 @torch.compile(backend="eager")
 def optimize():
-    optimizer.step()
+    optimizer.step()  # breaks
 
 
 @torch.compile(backend="eager")
 def train_step(x, y):
-    optimizer.zero_grad()
+    optimizer.zero_grad()  # breaks
     loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
+    loss.backward()  # breaks
     norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    if norm > 10:
+    if norm > 10:  # breaks
         print("clipped")
-    optimizer.step()
-    return loss.item()
+    optimizer.step()  # breaks
+    return loss.item()  # breaks
 
 
 @torch.compile(backend="eager")
 def penalty(x, w):
     out = (x @ w).sum()
-    (grad,) = torch.autograd.grad(out, w, create_graph=True)
+    (grad,) = torch.autograd.grad(out, w, create_graph=True)  # breaks
     return grad.norm()
 
 

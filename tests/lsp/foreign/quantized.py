@@ -5,7 +5,7 @@ import torch
 
 def calibrate(x: torch.Tensor, bits: int = 8):
     low, high = x.min(), x.max()
-    if low == high:
+    if low == high:  # breaks
         return torch.ones(()), torch.zeros(())
     scale = (high - low) / (2**bits - 1)
     zero = torch.round(-low / scale)
@@ -20,7 +20,7 @@ class Fake(torch.nn.Module):
         self.observing = observing
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.enabled[0] == 1:
+        if self.enabled[0] == 1:  # breaks
             scale, zero = calibrate(x, self.bits)
             x = torch.fake_quantize_per_tensor_affine(x, scale, zero.to(torch.int32), 0, 255)
         if self.observing:

@@ -15,7 +15,7 @@ class Policy(nn.Module):
 
     def forward(self, state):
         logits = self.net(state)
-        if random.random() < self.epsilon:
+        if random.random() < self.epsilon:  # breaks
             action = torch.randint(0, 2, (1,))
         else:
             action = logits.argmax(-1, keepdim=True)
@@ -39,13 +39,13 @@ def rollout(policy, state):
 def sample(logits):
     distribution = Categorical(logits=logits)
     action = distribution.sample()
-    return action, distribution.log_prob(action).item()
+    return action, distribution.log_prob(action).item()  # breaks
 
 
 @torch.compile(backend="eager")
 def advantage(rewards, values):
     adv = rewards - values
-    if adv.numel() > 1 and adv.std() > 0:
+    if adv.numel() > 1 and adv.std() > 0:  # breaks
         adv = (adv - adv.mean()) / adv.std()
     return adv
 

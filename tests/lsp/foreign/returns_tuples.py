@@ -18,11 +18,11 @@ def f(x):
         x = x * 3
     if torch.cond(x.shape[0] > 2, lambda: True, lambda: False):
         x = x + 3
-    if torch.get_float32_matmul_precision() == "highest":
+    if torch.get_float32_matmul_precision() == "highest":  # breaks
         x = x + 4
     if torch.are_deterministic_algorithms_enabled():
         x = x + 5
-    if torch.cuda.is_available() or torch.backends.mkldnn.is_available():
+    if torch.cuda.is_available() or torch.backends.mkldnn.is_available():  # breaks
         x = x + 6
     return x
 

@@ -14,7 +14,7 @@ class Tagger(nn.Module):
 
     def forward(self, tokens):
         x = self.embed(tokens)
-        out, (h, c) = self.lstm(x)
+        out, (h, c) = self.lstm(x)  # breaks
         state = self.cell(h[-1])
         scores = self.head(out + state[:, None])
         if self.training:
@@ -29,7 +29,7 @@ class Decoder(nn.Module):
         self.drop = nn.Dropout(0.1)
 
     def forward(self, x):
-        y, _ = self.rnn["gru"](x)
+        y, _ = self.rnn["gru"](x)  # breaks
         return self.drop(y)
 
 

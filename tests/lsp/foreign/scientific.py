@@ -9,7 +9,7 @@ def newton(x):
     for _ in range(20):
         delta = (x * x - 2) / (2 * x)
         x = x - delta
-        if delta.abs().max() < 1e-6:
+        if delta.abs().max() < 1e-6:  # breaks
             break
     return x
 
@@ -19,9 +19,9 @@ def mixed(x):
     a = np.linspace(0, 1, 4)
     b = torch.from_numpy(a)
     c = x.numpy()
-    if np.any(c > 0):
+    if np.any(c > 0):  # breaks
         b = b + 1
-    return b + float(a[0])
+    return b + float(a[0])  # breaks
 
 
 @torch.compile(backend="eager")
@@ -30,7 +30,7 @@ def conjugate(a, b):
     r = b - a @ x
     p = r
     rs = r @ r
-    while rs.sqrt() > 1e-3:
+    while rs.sqrt() > 1e-3:  # breaks
         ap = a @ p
         alpha = rs / (p @ ap)
         x = x + alpha * p

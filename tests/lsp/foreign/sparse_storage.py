@@ -5,29 +5,29 @@ import torch
 
 @torch.compile(backend="eager")
 def a(x):
-    s = x.to_sparse()
-    return s.to_dense() + 1
+    s = x.to_sparse()  # breaks
+    return s.to_dense() + 1  # breaks
 
 
 @torch.compile(backend="eager")
 def b(x):
     y = x.clone()
-    y.resize_(4)
+    y.resize_(4)  # breaks
     return y
 
 
 @torch.compile(backend="eager")
 def c(x):
-    y = x.clone().apply_(lambda v: v + 1)
-    z = x.storage()
-    return y + len(z)
+    y = x.clone().apply_(lambda v: v + 1)  # breaks
+    z = x.storage()  # breaks
+    return y + len(z)  # breaks
 
 
 @torch.compile(backend="eager")
 def d(x):
-    if x.is_inference():
+    if x.is_inference():  # breaks
         return x
-    if x.is_nonzero():
+    if x.is_nonzero():  # breaks
         return x + 1
     return x - 1
 

@@ -12,12 +12,12 @@ def describe(name, t):
 @torch.compile(backend="eager")
 def a(x):
     line = describe("x", x)
-    return x + len(line)
+    return x + len(line)  # breaks
 
 
 @torch.compile(backend="eager")
 def b(x):
-    s = str(x)
+    s = str(x)  # breaks
     r = repr(x.shape)
     n = int(x.shape[0]) + int(3.5)
     return x * n, s, r
@@ -25,15 +25,15 @@ def b(x):
 
 @torch.compile(backend="eager")
 def c(x):
-    k = int(x.max())
+    k = int(x.max())  # breaks
     parts = [x + i for i in range(k)]
-    return torch.stack(parts) * math.exp(x.mean())
+    return torch.stack(parts) * math.exp(x.mean())  # breaks
 
 
 @torch.compile(backend="eager")
 def d(x, y):
-    same = torch.equal(x, y)
-    close = torch.allclose(x, y)
+    same = torch.equal(x, y)  # breaks
+    close = torch.allclose(x, y)  # breaks
     if same or close:
         return x
     return y
@@ -41,9 +41,9 @@ def d(x, y):
 
 @torch.compile(backend="eager")
 def e(x):
-    flag = bool((x > 0).any())
+    flag = bool((x > 0).any())  # breaks
     best = max(x.sum(), x.mean())
-    ok = all(t > 0 for t in x)
+    ok = all(t > 0 for t in x)  # breaks
     values = sorted(x.tolist())
     return x + flag + best, ok, values
 

@@ -15,7 +15,7 @@ import torch
 
 @contextlib.contextmanager
 def timed(name):
-    began = time.perf_counter()
+    began = time.perf_counter()  # breaks
     yield
     sys.stderr.write(f"{name} {time.perf_counter() - began}\n")
 
@@ -23,7 +23,7 @@ def timed(name):
 def traced(fn):
     @wraps(fn)
     def wrapper(*args, **kwargs):
-        stamp = time.time()
+        stamp = time.time()  # breaks
         result = fn(*args, **kwargs)
         return result, stamp
 
@@ -37,14 +37,14 @@ def inner(x):
 
 @lru_cache
 def table(n):
-    print("building table")
+    print("building table")  # breaks
     return list(range(n))
 
 
 @torch.compile(backend="eager")
 def a(x):
     y, stamp = inner(x)
-    r = random.random()
+    r = random.random()  # breaks
     k = table(4)
     return y + r + len(k)
 
@@ -58,10 +58,10 @@ def b(x):
 
 @torch.compile(backend="eager")
 def c(x):
-    now = time.time()
-    folder = os.getcwd()
-    text = json.dumps({"shape": list(x.shape)})
-    gc.collect()
+    now = time.time()  # breaks
+    folder = os.getcwd()  # breaks
+    text = json.dumps({"shape": list(x.shape)})  # breaks
+    gc.collect()  # breaks
     names = list(inspect.signature(inner).parameters)
     home = os.environ["HOME"]
     joined = os.path.join(folder, home)
@@ -70,10 +70,10 @@ def c(x):
 
 @torch.compile(backend="eager")
 def d(x):
-    sys.stdout.write("d\n")
-    torch.manual_seed(0)
+    sys.stdout.write("d\n")  # breaks
+    torch.manual_seed(0)  # breaks
     noise = torch.randn_like(x)
-    time.sleep(0)
+    time.sleep(0)  # breaks
     return x + noise
 
 

@@ -21,9 +21,9 @@ class RandomErase:
         self.p = p
 
     def __call__(self, x):
-        if torch.rand(1) < self.p:
+        if torch.rand(1) < self.p:  # breaks
             return x
-        h = torch.randint(0, x.shape[-2], (1,)).item()
+        h = torch.randint(0, x.shape[-2], (1,)).item()  # breaks
         x = x.clone()
         x[..., h, :] = 0
         return x
@@ -34,18 +34,18 @@ class Normalize:
         self.mean, self.std = torch.tensor(mean), torch.tensor(std)
 
     def __call__(self, x):
-        if (self.std == 0).any():
+        if (self.std == 0).any():  # breaks
             raise ValueError("std is zero")
         return (x - self.mean) / self.std
 
 
 @torch.compile(backend="eager")
 def erase(x, p=0.5):
-    if torch.rand(1) < p:
+    if torch.rand(1) < p:  # breaks
         x = x.flip(-1)
-    k = int(torch.randint(1, 3, (1,)))
+    k = int(torch.randint(1, 3, (1,)))  # breaks
     x = F.pad(x, (k, k))
-    if random.choice([True]):
+    if random.choice([True]):  # breaks
         x = x * 2
     return x
 

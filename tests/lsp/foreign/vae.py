@@ -23,7 +23,7 @@ class VAE(nn.Module):
 
     def weight(self):
         self.steps += 1
-        progress = self.steps.item() / self.warmup
+        progress = self.steps.item() / self.warmup  # breaks
         return self.beta * min(1.0, progress)
 
     def forward(self, x):
@@ -32,7 +32,7 @@ class VAE(nn.Module):
         y = self.decode(z)
         kl = -0.5 * (1 + log_var - mean.pow(2) - log_var.exp()).sum(-1).mean()
         loss = F.mse_loss(y, x) + self.weight() * kl
-        if not math.isfinite(loss):
+        if not math.isfinite(loss):  # breaks
             raise FloatingPointError(f"loss is {loss.item()}")
         return loss
 

@@ -25,4 +25,4 @@ class Attention(nn.Module):
 class Pool(nn.Module):
     def forward(self, x):
         valid = x.abs().sum(-1) > 0
-        return x[valid].mean(0), summary(x)
+        return x[valid].mean(0), summary(x)  # breaks

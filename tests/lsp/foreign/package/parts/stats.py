@@ -12,4 +12,4 @@ class Meter:
 
 
 def summary(x):
-    return {"mean": x.mean().item(), "shape": list(x.shape)}
+    return {"mean": x.mean().item(), "shape": list(x.shape)}  # breaks
