@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and fork_server.can_be_used():
         server = fork_server.ForkServer()
         os.environ[fork_server.ADDRESS] = server.address  # workers inherit it
+        os.environ["PYTHONPATH"] = fork_server.search_path()
         config.add_cleanup(server.end)
 
 

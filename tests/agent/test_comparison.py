@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fork_server import search_path
-
 pytest.importorskip("torch")
 
 import torch
@@ -60,7 +58,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recompiling")
     run = subprocess.run(
         [sys.executable, "-m", "dynascope", "run", str(PROGRAM)],
-        env={**os.environ, "PYTHONPATH": search_path(), "DYNASCOPE_FACTS": str(folder)},
+        env={**os.environ, "DYNASCOPE_FACTS": str(folder)},
         cwd=folder,
         capture_output=True,
         text=True,

@@ -23,7 +23,7 @@ def parent() -> str:
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": fork_server.search_path(), **more}
+    return {**os.environ, **more}
 
 
 def run(code: str, **more: object) -> subprocess.CompletedProcess[str]:

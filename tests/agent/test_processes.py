@@ -21,7 +21,6 @@ from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, St
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
 from tests.support.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
-from tests.support.fork_server import search_path
 
 pytestmark = pytest.mark.second_leg
 
@@ -51,7 +50,7 @@ def process(*command: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": search_path(), **variables},
+        env={**os.environ, **variables},
         start_new_session=True,
     )
     try:
@@ -292,7 +291,7 @@ def test_the_token_is_left_where_only_its_user_can_read_it(tmp_path: Path) -> No
     code = "import dynascope; print(dynascope.listen(runtime=False)[1], flush=True); input()"
     runtime = tmp_path / "run"
     runtime.mkdir(mode=0o700)
-    variables = {**os.environ, "PYTHONPATH": search_path(), "XDG_RUNTIME_DIR": str(runtime)}
+    variables = {**os.environ, "XDG_RUNTIME_DIR": str(runtime)}
     variables.pop(TOKEN_VARIABLE, None)
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables

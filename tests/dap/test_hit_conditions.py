@@ -8,8 +8,6 @@ import pytest
 
 from tests.support.dap.client import DapClient, Stop
 
-pytestmark = pytest.mark.real_processes
-
 PROGRAM = """\
 import torch
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,8 +12,6 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
-
-from tests.support.fork_server import search_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
@@ -69,9 +66,7 @@ class Editor:
             client.feature(method)(self._on_refresh(method))
 
     async def start(self, folders: list[Path], capabilities: types.ClientCapabilities, options: Any = None) -> None:
-        await self.client.start_io(
-            sys.executable, "-m", "dynascope_lsp", env={**os.environ, "PYTHONPATH": search_path()}
-        )
+        await self.client.start_io(sys.executable, "-m", "dynascope_lsp")
         self.answer = await self.client.initialize_async(
             types.InitializeParams(
                 capabilities=capabilities,

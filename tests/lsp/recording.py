@@ -8,8 +8,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-from tests.support.fork_server import search_path
-
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 280
 
@@ -45,7 +43,6 @@ def line_of(path: Path, text: str) -> int:
 
 def _dynascope(folder: Path, *arguments: str, fails: bool) -> str:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("DYNASCOPE_")}
-    environment["PYTHONPATH"] = search_path()
     run = subprocess.run(
         [sys.executable, "-m", "dynascope", *arguments],
         env=environment,

@@ -15,7 +15,6 @@ from lsprotocol import types
 
 from tests.lsp.editor import editor, run
 from tests.support.facts import sample
-from tests.support.fork_server import search_path
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
 LOGGED = re.compile(r"Graph break .*in user code at (?P<path>.+?):(?P<line>\d+)\s*$")
@@ -36,8 +35,7 @@ def marked_lines(path: Path) -> set[int]:
 
 def observed_lines(path: Path) -> set[int]:
     """Where a run breaks, by Dynamo's own log."""
-    environment = {**os.environ, "PYTHONPATH": search_path()}
-    environment |= {"TORCH_LOGS": "graph_breaks", "TORCH_LOGS_FORMAT": "%(message)s"}
+    environment = {**os.environ, "TORCH_LOGS": "graph_breaks", "TORCH_LOGS_FORMAT": "%(message)s"}
     done = subprocess.run(
         [sys.executable, str(path)], env=environment, capture_output=True, text=True, timeout=240, check=False
     )

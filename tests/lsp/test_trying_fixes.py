@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -23,7 +22,6 @@ from lsprotocol import types
 
 from tests.lsp.editor import PULLS, Editor, editor
 from tests.support.facts import sample
-from tests.support.fork_server import search_path
 
 pytestmark = pytest.mark.timeout(900)
 PROGRAM = """\
@@ -52,7 +50,6 @@ def recorded(folder: Path) -> Path:
     subprocess.run(
         [sys.executable, "-m", "dynascope", "run", path.name],
         cwd=path.parent,
-        env={**os.environ, "PYTHONPATH": search_path()},
         check=True,
         capture_output=True,
     )

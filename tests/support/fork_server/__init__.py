@@ -1,7 +1,7 @@
 """A server that has imported torch and forks the processes of tests, which would spend most of their time importing it.
 
-`import torch`, `torch._dynamo` and Inductor take 5 to 7 seconds of a processor. A process that a test starts with
-`search_path()` runs `processes/sitecustomize.py` first: if its program is one that uses torch, it hands its command
+`import torch`, `torch._dynamo` and Inductor take 3 to 7 seconds of a processor. A Python process that a test starts
+runs `processes/sitecustomize.py` first (`search_path()`): if its program is one that uses torch, it hands its command
 line, environment, folder and open files to the server and waits. The server forks; the child puts torch's modules out
 of `sys.modules` and runs the program as `python` would. When the program imports torch, it gets the modules that are
 there, through the finders of `sys.meta_path` as ever. Signals are passed on, and the waiting process ends as the
@@ -72,4 +72,5 @@ def can_be_used() -> bool:
 
 def search_path() -> str:
     """Return PYTHONPATH for a process under test: this checkout's packages, and sitecustomize.py."""
-    return os.pathsep.join([PROCESSES, *PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])
+    inherited = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    return os.pathsep.join(dict.fromkeys([PROCESSES, *PACKAGES, *inherited]))

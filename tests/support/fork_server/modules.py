@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -9,14 +10,39 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
+from typing import Any
 
 
 class Recorder(importlib.abc.MetaPathFinder):
-    """The first finder: notes which modules each import has brought with it."""
+    """The first finder: notes which modules each import has brought with it, and which each module asks for."""
 
     def __init__(self) -> None:
         self.brought: dict[str, list[str]] = {}
+        self._asked: dict[str, list[str]] = {}
         self._finding: set[str] = set()
+        self._import = builtins.__import__
+
+    def __enter__(self) -> Recorder:
+        sys.meta_path.insert(0, self)
+        builtins.__import__ = self._note
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        builtins.__import__ = self._import
+        sys.meta_path.remove(self)
+        for name, asked in self._asked.items():
+            self.brought.setdefault(name, []).extend(each for each in dict.fromkeys(asked) if each in sys.modules)
+
+    def _note(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
+    ) -> Any:
+        """Import a module. A module that is there already is asked for, too: what has brought it may be left out."""
+        imported = self._import(name, globals, locals, fromlist, level)
+        importer = globals and globals.get("__name__")
+        if importer and sys._getframe(1).f_code.co_name == "<module>":
+            base = importlib.util.resolve_name("." * level + name, globals.get("__package__")) if level else name
+            self._asked.setdefault(importer, []).extend([base, *(f"{base}.{each}" for each in fromlist or ())])
+        return imported
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -52,6 +78,7 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._brought = brought
         self._specs = {name: module.__spec__ for name, module in modules.items()}
         self._attributes = dict(_renamed(modules))
+        self._depth = 0
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -69,6 +96,7 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def finish(self, module: ModuleType, name: str) -> None:
         """Bring what the module's import has brought, too, each through the finders that wait for it."""
         vars(module)["__spec__"] = self._specs[name]  # some modules refuse to be assigned to
+        self._depth += 1
         for other in self._brought.get(name, ()):
             if other in sys.modules or other not in self._modules:
                 continue
@@ -76,7 +104,8 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 importlib.import_module(other)
             else:  # a module that code has put into `sys.modules`
                 sys.modules[other] = self.restore(other)
-        for (package, child), value in self._attributes.items():
+        self._depth -= 1
+        for (package, child), value in () if self._depth else self._attributes.items():
             if package in sys.modules:  # the import has given the name to the module
                 vars(sys.modules[package])[child] = value
         if name == "torch":
@@ -109,5 +138,7 @@ def _read_environment(torch: ModuleType) -> None:
     """Do what the import of torch does with the variables of the environment that sitecustomize.py lets through."""
     if any(variable.startswith("TORCH_LOGS") for variable in os.environ):
         torch._logging._init_logs()
+    if threads := os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(int(threads))
     if torch._is_device_backend_autoload_enabled():
         torch._import_device_backends()

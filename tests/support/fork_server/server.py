@@ -14,6 +14,7 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 import types
 from collections.abc import Callable
 from importlib.machinery import SourcelessFileLoader
@@ -121,13 +122,11 @@ def import_torch(own: set[str]) -> Imported:
     """Import torch, debugpy and the agent."""
     gc.disable()
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
-    recorder = put_away_modules.Recorder()
-    sys.meta_path.insert(0, recorder)
     sys.path.insert(0, str(ADAPTER))
-    for name in [*IMPORTED, *agents_modules()]:
-        importlib.import_module(name)
+    with put_away_modules.Recorder() as recorder:
+        for name in [*IMPORTED, *agents_modules()]:
+            importlib.import_module(name)
     del sys.path[0]
-    sys.meta_path.remove(recorder)
     gc.freeze()
     kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
     return {name: module for name, module in sys.modules.items() if name not in kept}, recorder.brought
@@ -167,8 +166,6 @@ def prepare(process: dict[str, Any], modules: dict[str, types.ModuleType], broug
     for name in modules:
         del sys.modules[name]
     sys.meta_path.insert(0, put_away_modules.PutAway(modules, brought))
-    if "triton" in modules:  # when the process ends, it complains of each of its objects that is not freed
-        atexit.register(silence_errors)
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     sys.path[:0] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     sys.orig_argv[1:] = process["arguments"]
@@ -195,11 +192,6 @@ def open_standard_files() -> None:
         setattr(sys, f"__{name}__", text)
 
 
-def silence_errors() -> None:
-    sys.stderr.flush()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-
 def run_as_python_does(arguments: list[str]) -> Start:
     program = types.ModuleType("__main__")
     program.__dict__.update(__builtins__=__builtins__, __annotations__={})
@@ -224,16 +216,42 @@ def run_as_python_does(arguments: list[str]) -> Start:
 
 
 def run(start: Start) -> None:
-    """Run the program; a traceback begins with its first frame."""
-    previous = sys.excepthook
+    """Run the program, and end as Python does.
 
-    def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
+    What the server has imported is not freed at the end: that would take longer than most programs run.
+    """
+    status, killed_by = ended(start)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        status = 120
+    vars(sys.modules["__main__"]).clear()
+    gc.collect()
+    if killed_by:
+        signal.signal(killed_by, signal.SIG_DFL)
+        os.kill(os.getpid(), killed_by)
+    os._exit(status & 0xFF)
+
+
+def ended(start: Start) -> tuple[int, int]:
+    """Run the program; return its exit status, and the signal that ends it or 0."""
+    try:
+        start()
+    except SystemExit as exited:
+        if isinstance(exited.code, int | None):
+            return exited.code or 0, 0
+        print(exited.code, file=sys.stderr)
+        return 1, 0
+    except BaseException as error:
+        trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == run.__code__.co_filename:
             trace = trace.tb_next
-        previous(kind, error.with_traceback(trace), trace)
-
-    sys.excepthook = excepthook
-    start()
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1, signal.SIGINT if isinstance(error, KeyboardInterrupt) else 0
+    return 0, 0
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fork_server import search_path
-
 PATIENCE = 240
 PROGRAM = """\
 import os
@@ -45,7 +43,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "program.py").write_text(PROGRAM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PYTHONPATH", search_path())
     return tmp_path
 
 

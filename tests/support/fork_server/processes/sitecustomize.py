@@ -3,41 +3,54 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 _ADDRESS = "FORK_SERVER_OF_TESTS"
-_LAUNCHERS = ("launcher", "record_launcher")
+_LAUNCHERS = ("launcher", "record_launcher", "trial_launcher")
 _MODULES = tuple(f"dynascope.agent.startup.{name}" for name in _LAUNCHERS)
+_DEBUGGERS = ("/dynascope/agent/startup/runpy.py", "/debugpy/_vendored/pydevd/pydevd.py")
 _KNOWN = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER"}
-_KNOWN |= {"TORCHINDUCTOR_CACHE_DIR"}  # read when it is needed
+_KNOWN |= {"TORCHINDUCTOR_CACHE_DIR", "TORCH_NCCL_ASYNC_ERROR_HANDLING"}  # read when they are needed
 _KNOWN |= {"TORCH_DEVICE_BACKEND_AUTOLOAD", "TORCH_LOGS", "TORCH_LOGS_FORMAT"}  # read again by the server
+_KNOWN |= {"OMP_NUM_THREADS"}
 _READ_AT_START = ("PYTHON", "TORCH", "OMP_", "MKL_", "CUDA", "LD_", "TRITON", "NUMPY", "OPENBLAS_NUM")
+_IMPORTS_TORCH = re.compile(r"\b(import|from)\b.*\btorch\b")
 
 
 def arguments_for_server() -> list[str] | None:
     """Return the command line after Python's own options, or None if this process is to run its program itself."""
     arguments = sys.orig_argv[1:]
-    while arguments[:2] == ["-X", "frozen_modules=off"]:
-        del arguments[:2]
     if not arguments or any(_is_special(name) for name in os.environ):
         return None
+    multiprocessing = "multiprocessing.spawn" in " ".join(arguments)
+    while arguments[:2] == ["-X", "frozen_modules=off"] or (arguments[0] == "-P" and multiprocessing):
+        del arguments[: 1 + (arguments[0] == "-X")]  # options that the server itself has are inherited from it
     match arguments:
         case ["-c", code, *_]:
-            wants = code
+            wants = multiprocessing or _imports_torch(code)
         case ["-m", module, *more] if module in _MODULES:
-            wants = _text(more)
-        case [script, *more] if script.endswith("/dynascope/agent/startup/runpy.py"):
-            wants = _text(more)
+            wants = _imports_torch(_text(more))
+        case [script, *more] if script.endswith(_DEBUGGERS):
+            wants = _imports_torch(_text(more))
+        case ["-u", script, *_] if not script.startswith("-"):
+            os.environ["PYTHONUNBUFFERED"] = "1"
+            del arguments[0]
+            wants = _imports_torch(_text([script]))
         case [script, *_] if not script.startswith("-"):
-            wants = _text([script])
+            wants = _imports_torch(_text([script]))
         case _:
             return None
-    return arguments if "import torch" in wants or "from torch" in wants else None
+    return arguments if wants else None
 
 
 def _is_special(name: str) -> bool:
     """Whether Python or torch reads this variable when it starts, or is imported."""
-    return name.startswith(_READ_AT_START) and name not in _KNOWN
+    return name.startswith(_READ_AT_START) and not name.startswith("TORCHELASTIC_") and name not in _KNOWN
+
+
+def _imports_torch(source: str) -> bool:
+    return _IMPORTS_TORCH.search(source) is not None
 
 
 def _text(arguments: list[str]) -> str:
