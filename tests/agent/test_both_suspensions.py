@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
+from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
 from tests.support.marks import PROGRAMS, expectations, labels
 
 
@@ -30,7 +31,7 @@ def stops_of(client: DapClient) -> Iterator[Stop]:
         stop.resume()
 
 
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("name", ["calls", "breaks"])
 def test_every_marked_line_stops_as_it_says(client: DapClient, name: str, runtime: bool) -> None:
     path = PROGRAMS / "traced" / f"{name}.py"
@@ -45,7 +46,7 @@ def test_every_marked_line_stops_as_it_says(client: DapClient, name: str, runtim
 
 
 @pytest.mark.real_processes
-@pytest.mark.parametrize("runtime", [True, False])
+@WITH_AND_WITHOUT_DEBUGPY
 def test_files_of_the_user_may_be_named_like_ours(client: DapClient, tmp_path: Path, runtime: bool) -> None:
     (tmp_path / "hook.py").write_text("def double(value):\n    return value * 2  #: double\n")
     program = tmp_path / "stop.py"

@@ -25,6 +25,7 @@ from dynascope.wire.dap import (
 from dynascope.wire.to_agent import Disassemble, SetInstructionBreakpoints
 
 from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import one_in
 from tests.support.matrix.beside_debugpy import BesideDebugpy, Ran
 from tests.support.matrix.places import NAMES, Place, places
 
@@ -320,7 +321,7 @@ def mode_backward(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@pytest.mark.parametrize("place_name", NAMES)
+@pytest.mark.parametrize("place_name", one_in(3, NAMES))
 @pytest.mark.parametrize("kind_name", sorted(KINDS))
 def test_breakpoint(kind_name: str, place_name: str, tmp_path: Path) -> None:
     kind = KINDS[kind_name]

@@ -73,7 +73,7 @@ ASKED: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("kind", [*ASKED, "function"])
-@pytest.mark.parametrize("name", one_in(4, [*sorted(OWN), *EXAMPLES]))
+@pytest.mark.parametrize("name", one_in(7, [*sorted(OWN), *EXAMPLES]))
 def test_breakpoints_that_ask_change_nothing(name: str, kind: str) -> None:
     program = OWN[name]() if name in OWN else export_example(name)
     plain = plain_run(program)
@@ -90,7 +90,7 @@ def test_breakpoints_that_ask_change_nothing(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["generated", "backward"])
-@pytest.mark.parametrize("name", one_in(4, [*sorted(OWN), *EXAMPLES]))
+@pytest.mark.parametrize("name", one_in(7, [*sorted(OWN), *EXAMPLES]))
 def test_nothing_changes(name: str, mode: str) -> None:
     program = OWN[name]() if name in OWN else export_example(name)
     plain = plain_run(program)
@@ -103,7 +103,7 @@ def test_nothing_changes(name: str, mode: str) -> None:
     assert not session.entries
 
 
-@pytest.mark.parametrize("name", one_in(4, [*sorted(OWN), *EXAMPLES]))
+@pytest.mark.parametrize("name", one_in(7, [*sorted(OWN), *EXAMPLES]))
 def test_what_mode_run_leaves_uncompiled_gives_the_same_and_is_compiled_afterwards(name: str) -> None:
     program = OWN[name]() if name in OWN else export_example(name)
     plain = plain_run(program)
@@ -117,7 +117,7 @@ def test_what_mode_run_leaves_uncompiled_gives_the_same_and_is_compiled_afterwar
     assert plain.differences(after) == []
 
 
-@pytest.mark.parametrize("name", one_in(4, [*sorted(OWN), *EXAMPLES]))
+@pytest.mark.parametrize("name", one_in(7, [*sorted(OWN), *EXAMPLES]))
 def test_mode_run_leaves_everything_else_compiled_as_ever(name: str) -> None:
     program = OWN[name]() if name in OWN else export_example(name)
     plain = plain_run(program)

@@ -96,6 +96,7 @@ def test_a_component_that_is_new_or_very_long():
     assert lines[4:6] == ["#   was nothing", "#   is  x"] and lines[7:9] == ["#   was False", "#   is  nothing"]
 
 
+@pytest.mark.matrix
 @needs_compiler
 def test_graphs_that_torch_does_not_cache():
     from torch._inductor import config

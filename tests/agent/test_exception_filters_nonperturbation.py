@@ -78,6 +78,7 @@ def test_export_example(name: str) -> None:
     assert_unperturbed(lambda: export_example(name))
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
 @pytest.mark.parametrize("name", BREAKING)
 def test_transformers_model(name: str) -> None:

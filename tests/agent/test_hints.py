@@ -20,7 +20,7 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
 
 from tests.support.agent import remedies
 from tests.support.agent.recording import asking_at_recompiles, recording
-from tests.support.marks import PROGRAMS, load
+from tests.support.marks import PROGRAMS, load, one_in
 
 pytestmark = pytest.mark.second_leg
 
@@ -71,7 +71,7 @@ def is_spared(path: Path, main: str, remedy: str, subject: GuardedValue) -> bool
     return not [entry for each in facts for entry in each.recompiles if guarded_value(entry.guard) == subject]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", one_in(2, NAMES))
 def test_what_is_said_to_help_does(name: str) -> None:
     path = NAMES[name]
     told, why, found = run(path, name)

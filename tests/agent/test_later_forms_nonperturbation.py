@@ -89,7 +89,7 @@ def noting_what_is_made(traces: Traces) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=needs_compiler)])
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=[needs_compiler, pytest.mark.matrix])])
 @pytest.mark.parametrize("name", sorted(LATER))
 def test_what_is_made_of_a_graph(name: str, backend: str) -> None:
     from torch._inductor.utils import fresh_inductor_cache

@@ -44,6 +44,7 @@ def test_sample(server: Server, program: tuple[str, str], modes: tuple[str, ...]
         assert differences(server, plain, Run(*program, mode, "on")) == {}
 
 
+@pytest.mark.matrix
 def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
     run = Run(*SAMPLE[1][0], "plain", "on")
     assert server.run(run).differences(server.run_in_new_process(run)) == {}

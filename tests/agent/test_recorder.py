@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fork_server import search_path
-
 pytest.importorskip("torch")
 
 import torch
@@ -56,7 +54,6 @@ def record(folder: Path, *program: str, **environment: str) -> Recorded:
         [sys.executable, "-m", "dynascope", "run", *program],
         env={
             **os.environ,
-            "PYTHONPATH": search_path(),
             "TORCH_TRACE": str(trace),
             "DYNASCOPE_FACTS": str(facts),
             **environment,

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fork_server import search_path
-
 pytest.importorskip("torch")
 
 from dynascope.facts.generated import recorded
@@ -33,7 +31,7 @@ def run(folder: Path, *arguments: str, source: str = "", **environment: str) -> 
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
     return subprocess.run(
         [sys.executable, *arguments],
-        env={**inherited, "PYTHONPATH": search_path(), **environment},
+        env={**inherited, **environment},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -119,7 +117,7 @@ def test_recording_on_request_of_the_environment(tmp_path: Path):
 
 @pytest.mark.parametrize("option, environment", [("--no-graphs", {}), (None, {"DYNASCOPE_RECORD": "facts"})])
 def test_graphs_are_left_out_where_they_are_not_wanted(tmp_path: Path, option: str | None, environment: dict[str, str]):
-    source = "compiled()\nif __name__ == '__main__': os.system(f'{sys.executable} -c \"import program\"')"
+    source = "compiled()\nif __name__ == '__main__': os.system(f'{sys.executable} -c \"import torch, program\"')"
     options = [option] if option else []
     assert run(tmp_path, "-m", "dynascope", "run", *options, "program.py", source=source, **environment).returncode == 0
     with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:

@@ -19,7 +19,7 @@ from torch._dynamo.utils import counters
 from torch._dynamo.variables.torch_function import torch_function_mode_stack_state_mgr
 
 from tests.support.agent.scripted_session import ScriptedSession
-from tests.support.marks import PROGRAMS, labels, load
+from tests.support.marks import PROGRAMS, labels, load, one_in
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
 
 pytestmark = pytest.mark.second_leg
@@ -66,7 +66,7 @@ def state() -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("function", "called_in"), CASES, ids=map("-in-".join, CASES))
+@pytest.mark.parametrize(("function", "called_in"), one_in(3, CASES), ids=map("-in-".join, CASES))
 def test_the_size_is_told_and_the_state_is_left(function: str, called_in: str) -> None:
     told: list[list[str]] = []
 

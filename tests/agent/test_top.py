@@ -16,8 +16,6 @@ import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 
-from tests.support.fork_server import search_path
-
 pytestmark = [pytest.mark.real_processes, pytest.mark.second_leg]
 
 ROOT = Path(__file__).parents[2]
@@ -71,8 +69,7 @@ def program(folder: Path, source: str, *pipes: str, recorded: bool = True) -> It
         os.mkfifo(folder / pipe)
     (folder / "program.py").write_text(WAITS + source)
     how = ["-m", "dynascope", "run"] if recorded else []
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
-    environment = {**inherited, "PYTHONPATH": search_path()}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
     with subprocess.Popen([sys.executable, *how, "program.py"], cwd=folder, env=environment) as started:
         try:
             yield started
@@ -142,6 +139,7 @@ def test_a_pass_of_inductor_is_told_by_its_name(tmp_path: Path) -> None:
         started.kill()
 
 
+@pytest.mark.matrix
 def test_children_are_shown_for_their_parent_and_each_has_its_own(tmp_path: Path) -> None:
     source = """
 def backend(graph, inputs):

@@ -39,7 +39,6 @@ def configuration(running: Running, **more: Any) -> dict[str, Any]:
     return {"connect": running.connect} | more
 
 
-@pytest.mark.real_processes
 @WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("vanish", [True, False])
 def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
@@ -154,6 +153,8 @@ def test_path_mappings_hold_for_symbolic_frames(client: DapClient, run: Callable
     assert symbolic is not None and symbolic.path == str(local)
 
 
+@pytest.mark.matrix
+@pytest.mark.real_processes
 def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
     path = tmp_path / "plain_listener.py"
     text = SERVING.read_text().replace("import dynascope\n", "import debugpy\n")
@@ -173,7 +174,6 @@ def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
         running.process.wait()
 
 
-@pytest.mark.real_processes
 @WITH_AND_WITHOUT_DEBUGPY
 def test_compiled_autograd_is_on_for_as_long_as_the_client_is_attached(
     client: DapClient, run: Callable[..., Running], runtime: bool

@@ -13,7 +13,7 @@ from dynascope.dap.protocol.transport import BODY_LIMIT, HEADER_LIMIT
 
 from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
 from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
-from tests.support.marks import program
+from tests.support.marks import one_in, program
 
 PLAIN = program("plain.py")
 DEADLINE = 60
@@ -74,7 +74,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("name", one_in(3, UNREADABLE))
 def test_unreadable_input_ends_the_session_with_a_logged_reason(name: str) -> None:
     messages, stderr, code = feed(UNREADABLE[name], INITIALIZE)
     assert messages == []
@@ -102,7 +102,7 @@ READABLE = {
 }
 
 
-@pytest.mark.parametrize("name", READABLE)
+@pytest.mark.parametrize("name", one_in(2, READABLE))
 def test_a_readable_mistake_is_answered_and_the_session_goes_on(name: str) -> None:
     data, words = READABLE[name]
     after = request(8, "initialize", {"adapterID": "dynascope"})
@@ -169,7 +169,7 @@ LATER = {
 }
 
 
-@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize("name", one_in(2, LATER))
 def test_a_mistake_after_initialize_is_answered(client: DapClient, name: str) -> None:
     data, words = LATER[name]
     wanted = json.loads(data.partition(b"\r\n\r\n")[2])

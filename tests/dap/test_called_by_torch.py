@@ -34,7 +34,7 @@ def places(client: DapClient) -> set[tuple[bool, str]]:
     [
         ("fake", ["fake", "helper"], {"fake", "helper"}),
         ("dispatch", ["dispatch"], {"__torch_dispatch__"}),
-        ("inductor", ["custom_pass", "lowering"], {"custom_pass", "lowers"}),
+        pytest.param("inductor", ["custom_pass", "lowering"], {"custom_pass", "lowers"}, marks=pytest.mark.matrix),
     ],
 )
 def test_a_function_that_torch_calls_stops(client: DapClient, what: str, marks: list[str], functions: set[str]) -> None:

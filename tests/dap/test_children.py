@@ -126,12 +126,14 @@ def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapC
     assert "batches 2" in family.parent.output("stdout")
 
 
+@pytest.mark.matrix
 def test_a_child_with_an_empty_environment_is_a_session_too(spawn: Callable[..., DapClient]) -> None:
     family = Family(spawn, CHILD, line(CHILD, "compiled"))
     assert family.launch(launch(EMPTY, args=["env={}"])) == []
     assert family.stops == [(True, "compiled [0/0]")]
 
 
+@pytest.mark.matrix
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_child_behind_another_command_is_said_to_be_undebugged(client: DapClient, runtime: bool) -> None:
     client.initialize(supportsStartDebuggingRequest=True)
@@ -156,9 +158,9 @@ def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> 
     ("method", "starts_sessions", "pool", "debugger"),
     [
         ("subprocess", True, "SubprocPool", "False"),
-        ("subprocess", False, "SubprocPool", "False"),
+        pytest.param("subprocess", False, "SubprocPool", "False", marks=pytest.mark.matrix),
         ("fork", True, "TrackedProcessPoolExecutor", "None"),  # pydevd's modules are there, and no debugger
-        ("spawn", True, "TrackedProcessPoolExecutor", "False"),
+        pytest.param("spawn", True, "TrackedProcessPoolExecutor", "False", marks=pytest.mark.matrix),
     ],
 )
 def test_inductors_compile_workers_are_left_alone(

@@ -32,6 +32,7 @@ def look(stop: Stop) -> None:
         stop.variables(scope.variables_reference)
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_stop_held_for_a_minute_waits_for_no_work_of_the_gpu(client: DapClient, device: str, gpu_table: Table):
@@ -77,6 +78,7 @@ def test_no_memory_is_left_at_a_stop(client: DapClient, device: str, expandable:
     gpu_table.add_session(device, f"no memory left at a stop, segments that grow {'on' if expandable else 'off'}")
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("device", DEVICES)
 def test_questions_that_trace_again_leave_numbers_and_random_numbers(client: DapClient, device: str, gpu_table: Table):

@@ -31,6 +31,7 @@ def assert_same(found: str, expected: str) -> None:
     assert without_losses(found) == without_losses(expected)
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("device", "cudagraphs"), WITH_CUDA_GRAPHS)
 def test_a_llama_of_transformers_compiled_forward_and_backward(
@@ -72,6 +73,7 @@ def test_a_llama_of_transformers_compiled_forward_and_backward(
     gpu_table.add_session(device, f"three steps of a compiled Llama, CUDA graphs {'on' if cudagraphs else 'off'}")
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("device", DEVICES)
 def test_autocast_with_scaled_gradients_on_a_stream_of_its_own(client: DapClient, device: str, gpu_table: Table):

@@ -118,6 +118,7 @@ def test_a_raised_exception_stops_in_an_imported_library(client: DapClient, prog
     assert place(client) == ("divides.py", 1)
 
 
+@pytest.mark.matrix
 @pytest.mark.real_processes
 def test_dynamo_does_not_see_what_pydevd_calls_at_the_first_call_into_an_imported_file(
     client: DapClient, program: Path

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.dap.client import Body, DapClient
+from tests.support.debugpy import DEBUGPY
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
@@ -22,7 +23,7 @@ PARENT = program("parent.py")
 PLAIN = program("plain.py")
 INDUCTOR = program("inductor.py")
 RANKS = program("ranks.py")
-BOTH = pytest.mark.parametrize("runtime", [True, False])
+BOTH = pytest.mark.parametrize("runtime", DEBUGPY)
 
 
 def launch(path: Path, **more: Any) -> Body:
@@ -239,6 +240,7 @@ def test_children_run_on_when_the_client_knows_no_child_sessions(client: DapClie
     assert time.monotonic() - start < 50
 
 
+@pytest.mark.matrix
 @pytest.mark.real_processes
 def test_inductors_own_processes_are_no_sessions(client: DapClient, tmp_path: Path) -> None:
     asked: list[Body] = []
@@ -314,6 +316,7 @@ def test_a_python_that_does_not_exist_fails_the_launch(client: DapClient, runtim
     assert "/no/python" in client.failure("launch", launch(PLAIN, runtime=runtime, python="/no/python"))
 
 
+@pytest.mark.matrix
 def test_attach_to_somebody_who_is_no_debugpy(client: DapClient) -> None:
     client.initialize()
     with socket.create_server(("127.0.0.1", 0)) as server:

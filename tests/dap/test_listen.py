@@ -45,6 +45,7 @@ def test_a_plain_client_connects_and_is_the_only_one(address: str) -> None:
         assert process.wait(10) == 0
 
 
+@pytest.mark.matrix
 def test_a_silent_client_does_not_keep_the_port_for_ever() -> None:
     with listening() as (process, host, port), socket.create_connection((host, port), timeout=90) as silent:
         assert silent.recv(1) == b""

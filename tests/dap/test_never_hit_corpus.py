@@ -148,7 +148,11 @@ def test_everyday_reasons_are_true(client: DapClient, runtime: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "runtime"), [("subprocess", True), ("left", False), ("spawn", False), ("fork", True), ("ranks", True)]
+    ("how", "runtime"),
+    [
+        *[("subprocess", True), ("left", False), ("spawn", False), ("fork", True)],
+        pytest.param("ranks", True, marks=pytest.mark.matrix),
+    ],
 )
 def test_a_parent_speaks_of_itself_alone(client: DapClient, how: str, runtime: bool) -> None:
     said = reasons(client, {"program": str(FAMILY), "args": [how], "runtime": runtime}, FAMILY, CHILD)
@@ -164,6 +168,7 @@ def test_a_program_that_ends_at_once_says_nothing_false(client: DapClient) -> No
     assert reasons(client, {"program": str(FAMILY), "args": ["killed"]}, FAMILY, CHILD) == {}
 
 
+@pytest.mark.matrix
 def test_loaded_code_is_named(client: DapClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
     subprocess.run([sys.executable, str(LOADING), "save", str(tmp_path)], check=True, capture_output=True)

@@ -43,10 +43,13 @@ USERS = [
     as_this_user,
     pytest.param(
         as_another_user,
-        marks=pytest.mark.skipif(
-            os.getuid() != 0 or not (shutil.which("setpriv") and os.path.exists("/usr/bin/python3")),
-            reason="only root can become another user",
-        ),
+        marks=[
+            pytest.mark.matrix,
+            pytest.mark.skipif(
+                os.getuid() != 0 or not (shutil.which("setpriv") and os.path.exists("/usr/bin/python3")),
+                reason="only root can become another user",
+            ),
+        ],
     ),
 ]
 
@@ -109,6 +112,7 @@ def test_a_program_that_listens(client: DapClient, folder: Path, as_user: Callab
         running.process.wait()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("as_user", USERS)
 def test_a_program_that_was_launched(
     spawn: Callable[..., DapClient], folder: Path, as_user: Callable[..., list[str]]
@@ -123,6 +127,7 @@ def test_a_program_that_was_launched(
     stop.resume()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("as_user", USERS[1:])
 def test_another_user_cannot_pose_as_a_child_process(
     spawn: Callable[..., DapClient], folder: Path, as_user: Callable[..., list[str]]
@@ -150,6 +155,7 @@ def test_the_key_to_debugpys_port_is_not_in_the_command_line(client: DapClient) 
     assert stop.evaluate("'DYNASCOPE_DEBUGPY_KEY' in __import__('os').environ").result == "False"
 
 
+@pytest.mark.matrix
 def test_many_connections_without_a_token_leave_room_for_one_with_it(client: DapClient) -> None:
     running = Running(SERVING)
     idle: list[socket.socket] = []
@@ -167,6 +173,7 @@ def test_many_connections_without_a_token_leave_room_for_one_with_it(client: Dap
         running.process.wait()
 
 
+@pytest.mark.matrix
 def test_a_silent_connection_is_closed() -> None:
     running = Running(SERVING)
     try:

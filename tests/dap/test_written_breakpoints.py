@@ -45,6 +45,7 @@ def test_stops_at_compile_time_and_at_run_time(client: DapClient, tmp_path: Path
     assert "8.0 the end" in client.output("stdout")
 
 
+@pytest.mark.matrix
 def test_without_debugpy_it_says_once_that_running_code_does_not_stop(client: DapClient, tmp_path: Path) -> None:
     client.launch(launch(tmp_path, runtime=False))
     stop = client.wait_for_stop()

@@ -75,7 +75,11 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def one_in(number: int, names: Iterable[str]) -> list[Any]:
+def one_in(number: int, names: Iterable[Any]) -> list[Any]:
     """Return names as parameters of a test. The quick tests take one in so many of them; the matrix takes all."""
     marked = enumerate(names)
-    return [name if index % number == 1 else pytest.param(name, marks=pytest.mark.matrix) for index, name in marked]
+    return [name if index % number == 1 else _left_to_the_matrix(name) for index, name in marked]
+
+
+def _left_to_the_matrix(name: Any) -> Any:
+    return pytest.param(*(name if isinstance(name, tuple) else (name,)), marks=pytest.mark.matrix)

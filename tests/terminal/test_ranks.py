@@ -14,6 +14,7 @@ __all__ = ["folder"]
 RANKS = program("ranks.py")
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("folder")
 def test_the_chosen_rank_stops_and_the_job_ends_with_its_code() -> None:
     options = ["--rank", "1", "-b", f"{RANKS}:{line(RANKS, 'helper')}", "-b", f"{RANKS}:{line(RANKS, 'ran')}"]

@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 SECONDS = 5
 
@@ -89,9 +90,15 @@ def guess(port):
     return f"ACCEPTED {answer}" if answer == b"OK\n" else f"answered {answer}"
 
 
-for port in map(int, sys.argv[1:]):
+def tried(port):
     for way in (attach, launch, listen, guess):
         try:
-            print(port, way.__name__, way(port), flush=True)
+            result = way(port)
         except (OSError, EOFError, ValueError) as error:
-            print(port, way.__name__, "failed:", type(error).__name__, error, flush=True)
+            result = f"failed: {type(error).__name__} {error}"
+        sys.stdout.write(f"{port} {way.__name__} {result}\n")
+
+
+ports = list(map(int, sys.argv[1:]))
+with ThreadPoolExecutor(len(ports)) as threads:
+    list(threads.map(tried, ports))
