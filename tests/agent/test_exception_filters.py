@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
 import torch
+from dynascope.agent.internals.torch_names import all_names
+from dynascope.agent.internals.wrapping import is_found, owner_of
 from dynascope.wire.exceptions import FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 
@@ -418,6 +422,26 @@ def test_no_filter_is_in_dynamo_while_every_filter_is_off() -> None:
         session.ask(SetExceptionFilters(id=9, filters=[]), dict)
         assert seen() == idle
     assert seen() == before
+
+
+def test_nothing_of_a_session_stays_in_torch() -> None:
+    def found() -> dict[str, object]:
+        found = {}
+        for name in all_names():
+            if name.module in sys.modules and is_found(name):
+                owner, attribute = owner_of(name)
+                found[f"{name.module}.{name.name}"] = inspect.getattr_static(owner, attribute)
+        return found
+
+    before = found()
+    session = ScriptedSession()
+    with session.attached():
+        for filter_id in get_args(FilterId):
+            session.catch(filter_id)
+        while_attached = found()
+        assert sum(while_attached[name] is not each for name, each in before.items()) > 30
+    after = found()
+    assert [name for name, each in before.items() if after[name] is not each] == []
 
 
 def asked_to_stay_dynamic(function: Any, size: int, **bounds: int) -> Callable[[], Any]:

@@ -8,6 +8,7 @@ commit whose change cannot be taken back, because later ones changed the same li
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,10 +36,12 @@ def main(last: int, workers: int, commits: tuple[str, ...]) -> None:
             for commit in commits or mends():
                 if found + missed == last:
                     break
-                said = outcome(copy, commit, workers)
+                said, test = outcome(copy, commit, workers)
                 found += said == "found"
                 missed += said == "missed"
-                print(f"{said:40} {git('show', '--no-patch', '--format=%h %s', commit).strip()[:100]}", flush=True)
+                print(
+                    f"{said:10} {git('show', '--no-patch', '--format=%h %s', commit).strip()[:100]}{test}", flush=True
+                )
         finally:
             git("worktree", "remove", "--force", str(copy))
     print(f"{found} of {found + missed} found")
@@ -62,22 +65,25 @@ def changed(commit: str) -> list[str]:
     return git("show", "--name-only", "--format=", commit).split()
 
 
-def outcome(copy: Path, commit: str, workers: int) -> str:
+def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
+    """Return what became of a mend that is taken back, and the test that found it missing."""
     git("checkout", "--quiet", "--force", "HEAD", folder=copy)
     change = git("diff", f"{commit}^", commit, "--", *PRODUCT)
     applied = subprocess.run(["git", "apply", "--reverse", "--3way"], cwd=copy, input=change, text=True, stderr=-1)
     if applied.returncode:
         git("reset", "--quiet", "--hard", folder=copy)
-        return "left out: later changes are in the way"
+        return "left out", ": later changes are in the way"
     search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-n", str(workers), "-m", QUICK, *tests(commit)],
         cwd=copy,
         env={**os.environ, "PYTHONPATH": search},
         capture_output=True,
+        text=True,
     )
     git("reset", "--quiet", "--hard", folder=copy)
-    return {0: "missed", 1: "found", 2: "found", 5: "missed"}.get(run.returncode, f"pytest ended with {run.returncode}")
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    return "found" if failed else "missed", f"\n           {failed[1]}" if failed else ""
 
 
 def git(*arguments: str, folder: Path = ROOT) -> str:

@@ -34,6 +34,7 @@ def places(client: DapClient) -> set[tuple[bool, str]]:
     [
         ("fake", ["fake", "helper"], {"fake", "helper"}),
         ("dispatch", ["dispatch"], {"__torch_dispatch__"}),
+        ("unstrict", ["unstrict"], {"unstrict"}),
         pytest.param("inductor", ["custom_pass", "lowering"], {"custom_pass", "lowers"}, marks=pytest.mark.matrix),
     ],
 )

@@ -36,6 +36,15 @@ def uses_opaque(x):
     return opaque(x) + 1
 
 
+@torch._dynamo.nonstrict_trace
+def unstrict(x):
+    return x.cos()  #: unstrict
+
+
+def uses_unstrict(x):
+    return unstrict(x) + 1
+
+
 class Scaled(torch.Tensor):
     @staticmethod
     def __new__(cls, inner):
@@ -91,6 +100,8 @@ if __name__ == "__main__":
         torch._inductor.config.post_grad_custom_pre_pass = custom_pass
         register_lowering(torch.ops.called.doubled.default)(lowers)
         torch.compile(uses_operator)(x)
+    elif what == "unstrict":
+        torch.compile(uses_unstrict, backend="aot_eager")(x)
     elif what == "dispatch":
         torch.compile(uses_subclass, backend="aot_eager")(Scaled(x))
     else:
