@@ -36,14 +36,16 @@ def steps(stop: Stop, times: int, command: str = "next") -> list[str]:
     return places
 
 
-def test_a_pass_over_a_graph_break_stops_there_once_at_run_time(client: DapClient) -> None:
-    stop = launch(client, "breaks", "the_break", "ran")
+@pytest.mark.parametrize(("function", "mark"), [("breaks", "the_break"), ("breaks_twice", "both_breaks")])
+def test_a_pass_over_a_graph_break_stops_there_once_at_run_time(client: DapClient, function: str, mark: str) -> None:
+    stop = launch(client, function, mark, "ran")
     places = [place(stop)]
     while places[-1] != "r: ran":
         stop.resume()
         stop = client.wait_for_stop()
         places.append(place(stop))
-    assert places == ["c: the break", "r: the break", "r: ran"]
+    there = mark.replace("_", " ")
+    assert places == [f"c: {there}", f"r: {there}", "r: ran"]
 
 
 def test_next_at_a_graph_break_that_runs_goes_on_in_the_compile_behind_it(client: DapClient) -> None:

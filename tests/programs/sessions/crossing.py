@@ -12,6 +12,12 @@ def breaks(x):
     return y + 1  #: breaks_returns
 
 
+def breaks_twice(x):
+    y = x + 1
+    z = y.sum().item() + y.mean().item()  #: both_breaks
+    return y + z  #: breaks_twice_returns
+
+
 def nested(x):
     z = breaks(x)  #: calls_what_breaks
     return z + 1  #: nested_returns
@@ -53,4 +59,5 @@ def run(function):
     return value.sum().item()  #: ran
 
 
-print("result", run({"breaks": breaks, "guarded": guarded, "loops": loops, "whole": whole}[sys.argv[1]]))
+FUNCTIONS = breaks, breaks_twice, guarded, loops, whole
+print("result", run({function.__name__: function for function in FUNCTIONS}[sys.argv[1]]))

@@ -2,7 +2,7 @@
 
 A line begins when the line number changes or control jumps back (a loop). The instructions before a function's own code
 begin no line: the prologue up to `RESUME`, and in a resume function those that restore the stack and the rest of the
-line that began before the graph break.
+line that began before the graph break. A statement of several lines returns to lines that it has begun before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames import resume, translators
+from dynascope.agent.internals.frames.line_beginnings import Place, first_places, is_at
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.stepping import FrameId
 
@@ -27,14 +28,30 @@ class Lines:
         self.in_prologue = in_prologue
         self.line = line
         """The line that began last."""
+        self.comes_back = False
+        """Whether the statement has already begun that line, also in front of the graph break that a resume function
+        follows. Breakpoints have stopped there."""
         self._index = index
         self._restored = False
+        self._since_jump: set[int] = set()
+        """The lines begun since the last jump back."""
+        self._follows_break = self.original is not self.code
+        """Whether there has been no jump back since the graph break that a resume function follows."""
+        self._first_places: dict[int, Place] | None = None
 
     def advance(self, instruction: Any, index: int, line: int, is_restoring: bool) -> bool:
         """Whether `instruction`, which is about to be traced, begins a line.
 
         `is_restoring`: it is one of those with which a resume function restores the stack.
         """
+        begins = self._begins(instruction, index, line, is_restoring)
+        if begins:
+            has_begun = self._follows_break or line in self._since_jump
+            self.comes_back = has_begun and not self._is_first(instruction, line)
+            self._since_jump.add(line)
+        return begins
+
+    def _begins(self, instruction: Any, index: int, line: int, is_restoring: bool) -> bool:
         went_back = index <= self._index
         self._index = index
         if self.in_prologue:
@@ -43,10 +60,19 @@ class Lines:
                 return False
             self.line = line
             return self.original is self.code or resume.begins_a_line(instruction, self.original)
-        if not went_back and line == self.line:
+        if went_back:
+            self._since_jump.clear()
+            self._follows_break = False
+        elif line == self.line:
             return False
         self.line = line
         return True
+
+    def _is_first(self, instruction: Any, line: int) -> bool:
+        """Whether the line begins with this instruction or a copy: `while` has its test twice."""
+        if self._first_places is None:
+            self._first_places = first_places(self.original)
+        return is_at(instruction, self._first_places.get(line))
 
     def _leave_prologue(self, instruction: Any, is_restoring: bool) -> None:
         if self.original is self.code:
@@ -64,13 +90,10 @@ class Activation:
     """The state of one watched frame at the instruction that is about to be traced."""
 
     __slots__ = (
-        "_index",
         "_lines",
-        "_lines_since_jump",
         "_will_enter",
         "begins_line",
         "code",
-        "comes_back",
         "enters_function",
         "frame",
         "may_stop",
@@ -83,29 +106,30 @@ class Activation:
         self.frame = frame
         self.code: types.CodeType = translators.code_of(translator)
         self.original = resume.original_code(self.code)
-        self._index = translators.instruction_index(translator)
+        index = translators.instruction_index(translator)
         # a generator's body begins where it is first resumed, after the instruction that created the generator
-        fresh = self._index < 0 or translators.instruction(translator).opname == "RETURN_GENERATOR"
+        fresh = index < 0 or translators.instruction(translator).opname == "RETURN_GENERATOR"
         in_prologue = fresh or translators.in_resume_prologue(translator)
         self._lines = Lines(
-            self.code, self._index, None if fresh else translators.line_of(translator), in_prologue=in_prologue
+            self.code, index, None if fresh else translators.line_of(translator), in_prologue=in_prologue
         )
         self.begins_line = False
         """Whether the instruction begins a line."""
-        self.comes_back = False
-        """Whether that line has already begun since the last jump back: a statement of several lines returns to its
-        first line, where a breakpoint has already stopped."""
         self.enters_function = False
         """Whether it begins the first line of a call; false when a generator or function is resumed."""
         self.may_stop = False
         """Whether breakpoints may stop here: the instruction is not repeated silently."""
-        self._lines_since_jump: set[int] = set()
         self._will_enter = fresh and self.original is self.code
 
     @property
     def line(self) -> int | None:
         """Return the line that began last."""
         return self._lines.line
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether the statement has already begun that line, where breakpoints have stopped."""
+        return self._lines.comes_back
 
     @property
     def in_prologue(self) -> bool:
@@ -116,12 +140,7 @@ class Activation:
         """Advance to the instruction about to be traced, which belongs to `line`."""
         translator, lines = self.translator, self._lines
         index = translators.instruction_index(translator)
-        if not lines.in_prologue and index <= self._index:
-            self._lines_since_jump.clear()
-        self._index = index
         is_restoring = lines.in_prologue and translators.in_resume_prologue(translator)
         self.begins_line = lines.advance(translators.instruction(translator), index, line, is_restoring)
         if self.begins_line:
             self.enters_function, self._will_enter = self._will_enter, False
-            self.comes_back = line in self._lines_since_jump
-            self._lines_since_jump.add(line)

@@ -8,6 +8,8 @@ import sys
 import types
 from typing import Any
 
+from dynascope.agent.internals.frames.line_beginnings import first_places, is_at
+
 _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_.*_at_(\d+)$")
 _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")
 
@@ -120,8 +122,9 @@ def lines_as_written(code: types.CodeType, original: types.CodeType) -> set[int]
 def line_has_run(code: types.CodeType, offset: int) -> bool:
     """Whether the line at `offset` of this running code ran before the break it continues after.
 
-    A resume function, and the code Dynamo generates from it, begin on the line of the graph break
-    (`resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX`, 2.1); the instructions that only resume have no columns.
+    A resume function, and the code Dynamo generates from it (`convert_frame.orig_code_map`, 2.1), begin on the line of
+    the graph break (`resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX`, 2.1); the instructions that only resume have no
+    columns. The line is there once more where its rest breaks again, or where a loop has led to it.
     """
     resume_execution: Any = sys.modules.get("torch._dynamo.resume_execution")
     if resume_execution is None or not code.co_name.startswith(resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX):
@@ -133,7 +136,17 @@ def line_has_run(code: types.CodeType, offset: int) -> bool:
     if is_resume_function(code):
         return True
     others = (each.positions for each in instructions)
-    return not any(each.lineno == here.lineno and each.col_offset is not None for each in others if each is not None)
+    if not any(each.lineno == here.lineno and each.col_offset is not None for each in others if each is not None):
+        return True
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    made_of = convert_frame.orig_code_map.get(code)
+    return made_of is not None and not _comes_again(made_of, here.lineno)
+
+
+def _comes_again(code: types.CodeType, line: int | None) -> bool:
+    """Whether a loop leads a resume function from the break to the beginning of its line."""
+    first = None if line is None else first_places(original_code(code)).get(line)
+    return any(is_at(each, first) for each in _reachable(code))
 
 
 def _reachable(code: types.CodeType) -> list[dis.Instruction]:

@@ -49,18 +49,10 @@ class _Frame:
     def __init__(self, code: types.CodeType, listed: list[Any]) -> None:
         self.lines = Lines(code)
         self._listed = listed
-        self._index = -1
-        self._since_jump: set[int] = set()
-        """The lines since the last jump back: a statement of several lines returns to its first one."""
 
     def begins(self, index: int, is_restoring: bool) -> int | None:
         """Return the line that begins with this instruction, or None."""
         instruction = self._listed[index]
-        if index <= self._index:
-            self._since_jump.clear()
-        self._index = index
         line = instructions.line_of(instruction)
-        if not self.lines.advance(instruction, index, line, is_restoring) or line in self._since_jump:
-            return None
-        self._since_jump.add(line)
-        return line
+        begins = self.lines.advance(instruction, index, line, is_restoring)
+        return line if begins and not self.lines.comes_back else None
