@@ -51,8 +51,9 @@ def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None
     assert stop.where() == ("helper [0/0]", line(COMPILED, "helper"))
 
 
-def test_function_breakpoints_of_the_running_program(client: DapClient) -> None:
-    client.launch(launch(), functions=["caller"])
+@pytest.mark.parametrize("name", ["caller", "sessions.compiled.caller"])
+def test_function_breakpoints_of_the_running_program(client: DapClient, name: str) -> None:
+    client.launch(launch(), functions=[name])
     stop = client.wait_for_stop()
     assert not stop.at_compile_time and stop.where()[0] == "caller"
 

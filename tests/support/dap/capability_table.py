@@ -42,7 +42,9 @@ ROWS: dict[str, Row] = {
         "over all compiles: `3`, `>= 3`, `% 2`", "counts on from there", "`break --hit HITS LINE`"
     ),
     "supportsLogPoints": Row("`{expressions}` on fakes", SAME, "`break --log TEXT LINE`"),
-    "supportsFunctionBreakpoints": Row("a call that is inlined, by name or pattern", SAME, "`break FUNCTION`"),
+    "supportsFunctionBreakpoints": Row(
+        "a call that is inlined, by name or pattern", "a call that runs uncompiled, by name", "`break FUNCTION`"
+    ),
     "supportsDataBreakpoints": Row("guards, symbols, shapes, mutations, uses of a value", NOT_HERE, "`watch`"),
     "supportsInstructionBreakpoints": Row("one instruction of the traced bytecode", NOT_HERE, "`break *ADDRESS`"),
     "supportsBreakpointLocationsRequest": Row("lines that have code", "the same", "`break`"),

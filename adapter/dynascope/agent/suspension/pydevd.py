@@ -29,6 +29,7 @@ from dynascope.agent.suspension.debugpy.concealing import (
     hide_unhashable_code,
 )
 from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
 from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
@@ -128,6 +129,7 @@ class PydevdSuspension(Suspension):
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
         self._line_stops = LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
+        take_dotted_names(self._pydevd, pydevd_api.PyDevdAPI, self._replace)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
