@@ -139,6 +139,15 @@ def test_a_function_breakpoint_stops_at_the_first_line_once_per_call(name):
     assert session.stops[0].message.hit_breakpoint_ids == [100]
 
 
+def test_a_function_breakpoint_names_a_method_of_torch_that_is_inlined():
+    session = ScriptedSession(["next", "stepIn"])
+    session.break_in("torch.nn.modules.container.Sequential.forward")
+    with session.attached():
+        torch.compile(torch.nn.Sequential(torch.nn.ReLU()), backend="eager")(torch.ones(2))
+    places = [(Path(stop.frames[0].source.path).name, stop.message.reason) for stop in session.stops]
+    assert places == [("container.py", "function breakpoint"), ("container.py", "step"), ("activation.py", "step")]
+
+
 def test_a_function_breakpoint_has_a_condition():
     session = ScriptedSession()
     session.break_in(FunctionBreakpoint(id=7, name="calls", condition="x.shape[0] == 3"))
