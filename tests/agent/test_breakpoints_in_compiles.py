@@ -11,6 +11,7 @@ from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
+from torch._dynamo import callback
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.fake_dynamo import BesideDebugpy
@@ -164,6 +165,25 @@ def test_two_breakpoints_on_a_line_are_one_stop():
     with session.attached():
         compile_and_run()
     assert [stop.message.hit_breakpoint_ids for stop in session.stops] == [[1, 2, 100]]
+
+
+def test_a_debugger_that_comes_when_a_compile_has_begun_shows_who_called_it():
+    session = ScriptedSession()
+    session.break_at(HERE, line_of(calls, 1))
+    torch._dynamo.reset()
+
+    def comes(_):
+        session.agent.install()
+
+    callback.on_compile_start(comes)
+    try:
+        compile_and_run()
+    finally:
+        session.agent.uninstall()
+        torch._dynamo.reset()  # forgets the callback, too
+    message = session.stops[0].message
+    running = [frame.name for frame in message.frames[message.symbolic_frames :]]
+    assert "test_a_debugger_that_comes_when_a_compile_has_begun_shows_who_called_it" in running
 
 
 def test_breakpoints_set_at_a_stop_are_hit_in_the_same_compile():

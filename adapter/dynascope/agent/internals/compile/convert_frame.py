@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Collection
 from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals import torch_names
@@ -135,7 +136,9 @@ class CompileHooks(Wrapping):
 
         for wrapper in (__call__, capture_frame):
             gives_large_chunk(wrapper)
-        self._entries = __call__.__code__, capture_frame.__code__
+        self._entries = {__call__.__code__, capture_frame.__code__}
+        self._entries_before = {entry.__code__, capture.__code__}
+        """Those of a compile that began before this was here: a debugger may come at any time."""
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
         self.put(torch_names.CAPTURE_FRAME, capture_frame)
         self.put(torch_names.TRACE_FRAME, trace_frame)
@@ -144,10 +147,15 @@ class CompileHooks(Wrapping):
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""
-        frame: types.FrameType | None = sys._getframe()
-        while frame is not None and not any(frame.f_code is entry for entry in self._entries):
-            frame = frame.f_back
-        return frame and frame.f_back
+        here = sys._getframe()
+        return _caller_of(here, self._entries) or _caller_of(here, self._entries_before)
+
+
+def _caller_of(frame: types.FrameType | None, codes: Collection[types.CodeType]) -> types.FrameType | None:
+    """Return what called the innermost frame of one of these functions."""
+    while frame is not None and not any(frame.f_code is code for code in codes):
+        frame = frame.f_back
+    return frame and frame.f_back
 
 
 def _skip_reason(result: Any) -> str:
