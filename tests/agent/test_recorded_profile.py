@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import torch
 import torch._dynamo.utils
 from dynascope.agent.recorder.recorder import Recorder
+from dynascope.agent.recorder.trace import Trace
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.profile.model import Profile
@@ -63,6 +66,22 @@ def test_the_parts_add_up_to_the_time_of_the_compile(backend: str) -> None:
         traced = sum(function.seconds for function in facts.profile.functions)
         lines = sum(line.seconds for line in facts.line_times)
         assert lines <= traced <= facts.compile.seconds - facts.compile.backend_seconds
+
+
+def test_the_line_that_ends_a_graph_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pause = Trace.pause
+
+    def later(trace: Trace) -> None:
+        time.sleep(0.2)
+        pause(trace)
+
+    monkeypatch.setattr(Trace, "pause", later)
+    with Recording() as recording:
+        torch.compile(inner, backend="eager")(torch.ones(8))
+    [facts] = recording.compiles
+    assert facts.profile is not None
+    assert sum(function.seconds for function in facts.profile.functions) <= facts.compile.seconds
+    assert sum(line.seconds for line in facts.line_times) <= facts.compile.seconds
 
 
 def test_functions_are_one_row_for_each_line_that_calls_them() -> None:

@@ -153,9 +153,10 @@ class CompileRecording:
 
     def _line_continues(self) -> float:
         """Return the seconds that do not count as the line's."""
+        aside = self._now() - self._began_aside
         if self.trace is not None:
             self.trace.go_on()
-        return self._now() - self._began_aside
+        return aside
 
     def phase_begins(self, name: str) -> None:
         if self.trace is not None:

@@ -116,12 +116,12 @@ class Trace:
 
     def pause(self) -> None:
         """Stop timing the current line while the backend runs."""
-        self._charge()
+        self.phase_begins()
         if self._frames:
             self._grown(self._frames[-1])  # Dynamo is about to drop the graph
 
     def go_on(self) -> None:
-        self._since = self._now()
+        self.phase_ends()
 
     def phase_begins(self) -> None:
         """Stop timing the current line, if there is one.
@@ -142,7 +142,8 @@ class Trace:
 
     def _charge(self) -> None:
         if self._frames:
-            frame, seconds = self._frames[-1], self._now() - self._since
+            frame, now = self._frames[-1], self._now()
+            seconds, self._since = now - self._since, now
             spent = frame.times.get(frame.line)
             if spent is not None:
                 spent[0] += seconds
