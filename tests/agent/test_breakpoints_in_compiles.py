@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import torch
 from dynascope.agent.breakpoints import line_outlook
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.in_progress.board import Board
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 from torch._dynamo import callback
@@ -173,14 +176,14 @@ def test_a_debugger_that_comes_when_a_compile_has_begun_shows_who_called_it():
     torch._dynamo.reset()
 
     def comes(_):
+        until_the_end.callback(Recorder(*[lambda *_: None] * 3, Board()).remove)  # which a session brings along
         session.agent.install()
 
     callback.on_compile_start(comes)
-    try:
+    with contextlib.ExitStack() as until_the_end:
+        until_the_end.callback(torch._dynamo.reset)  # forgets the callback, too
         compile_and_run()
-    finally:
         session.agent.uninstall()
-        torch._dynamo.reset()  # forgets the callback, too
     message = session.stops[0].message
     running = [frame.name for frame in message.frames[message.symbolic_frames :]]
     assert "test_a_debugger_that_comes_when_a_compile_has_begun_shows_who_called_it" in running

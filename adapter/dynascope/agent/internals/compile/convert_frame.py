@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals import torch_names
@@ -137,7 +137,7 @@ class CompileHooks(Wrapping):
         for wrapper in (__call__, capture_frame):
             gives_large_chunk(wrapper)
         self._entries = {__call__.__code__, capture_frame.__code__}
-        self._entries_before = {entry.__code__, capture.__code__}
+        self._entries_before = {each.__code__ for function in (entry, capture) for each in _layers(function)}
         """Those of a compile that began before this was here: a debugger may come at any time."""
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
         self.put(torch_names.CAPTURE_FRAME, capture_frame)
@@ -152,10 +152,19 @@ class CompileHooks(Wrapping):
 
 
 def _caller_of(frame: types.FrameType | None, codes: Collection[types.CodeType]) -> types.FrameType | None:
-    """Return what called the innermost frame of one of these functions."""
+    """Return what called the innermost frame of these functions, which may call one another."""
     while frame is not None and not any(frame.f_code is code for code in codes):
         frame = frame.f_back
-    return frame and frame.f_back
+    while frame is not None and any(frame.f_code is code for code in codes):
+        frame = frame.f_back
+    return frame
+
+
+def _layers(function: Any) -> Iterator[Any]:
+    """Yield a function of torch and what is wrapped around it, maybe since it was called."""
+    while function is not None:
+        yield function
+        function = getattr(function, "__wrapped__", None)
 
 
 def _skip_reason(result: Any) -> str:
