@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import iscoroutinefunction
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp import features
@@ -70,12 +73,8 @@ def install(server: LanguageServer, session: Session) -> None:
 
 def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
     def handler(params: Any) -> Any:
-        try:
+        with _errors(session, served):
             return served.function(session, params)
-        except sqlite3.Error as error:
-            session.facts_failed(error)
-        except Exception:
-            log.exception("%s failed", served.name)
         return None
 
     return handler
@@ -83,13 +82,26 @@ def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
 
 def _contained_async(session: Session, served: Feature) -> Callable[[Any], Awaitable[Any]]:
     async def handler(params: Any) -> Any:
-        try:
+        with _errors(session, served):
             return await served.function(session, params)
-        except Exception:
-            log.exception("%s failed", served.name)
         return None
 
     return handler
+
+
+@contextmanager
+def _errors(session: Session, served: Feature) -> Iterator[None]:
+    """Answer bad parameters of our own requests with an error, and go on after any other."""
+    try:
+        yield
+    except JsonRpcException as error:
+        log.warning("%s: the client refused what it was asked: %s", served.name, error)
+    except msgspec.DecodeError as error:
+        raise JsonRpcInvalidParams(f"{served.name}: {error}") from None
+    except sqlite3.Error as error:
+        session.facts_failed(error)
+    except Exception:
+        log.exception("%s failed", served.name)
 
 
 def _command(session: Session, served: Feature) -> Callable[..., Any]:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import attrs
 
 
 def serve() -> None:
-    """Serve LSP over stdin and stdout until the client sends `exit`."""
+    """Serve LSP over stdin and stdout until the client sends `exit`. Does not return."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     with _quick_start():
+        from dynascope_lsp.protocol.answering import Protocol
+        from dynascope_lsp.protocol.connection import Connection
         from dynascope_lsp.serving import create_server
 
-        server = create_server()
-    server.start_io()
+        protocol = create_server().protocol
+        assert isinstance(protocol, Protocol)
+        connection = Connection(protocol, sys.stdin.buffer, sys.stdout.buffer)
+    # what goes on in the background may write to stdout, which is the client's
+    sys.stdout = sys.stderr
+    with suppress(KeyboardInterrupt):
+        asyncio.run(connection.serve())
+    os._exit(connection.exit_code)  # the syntax trees of a large workspace take seconds to free
 
 
 @contextmanager

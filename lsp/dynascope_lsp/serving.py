@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+
 from dynascope import __version__
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp import registry
+from dynascope_lsp.protocol.answering import Protocol
+from dynascope_lsp.protocol.conversion import converter
 from dynascope_lsp.session import Session
+
+log = logging.getLogger(__name__)
 
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
@@ -16,13 +22,22 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
 )
 
 
-def create_server() -> LanguageServer:
+class Server(LanguageServer):
+    """A server that tells the user nothing of what a client has sent wrong: that is for the log."""
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        log.warning("%s", error)
+
+
+def create_server() -> Server:
     """Return a server with every feature registered."""
-    server = LanguageServer(
+    server = Server(
         "dynascope",
         __version__,
         text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
         notebook_document_sync=NOTEBOOKS,
+        protocol_cls=Protocol,
+        converter_factory=converter,
     )
     registry.install(server, Session(server))
     return server

@@ -15,12 +15,14 @@ from collections import OrderedDict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from lsprotocol import types
 from msgspec import structs
 from pygls import uris
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
 
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction import notebook as notebook_module
@@ -85,6 +87,19 @@ class Session:
         return bool(self._experimental("diagnosticsInHovers"))
 
     @property
+    def client_wants_plain_hovers(self) -> bool:
+        """Whether the client shows hovers as plain text, or would rather do so."""
+        documents = self.server.client_capabilities.text_document
+        formats = documents.hover.content_format if documents and documents.hover else None
+        return bool(formats and formats[0] == types.MarkupKind.PlainText)
+
+    @property
+    def client_shows_documents(self) -> bool:
+        """Whether the client opens a page when asked with `window/showDocument`."""
+        window = self.server.client_capabilities.window
+        return bool(window and window.show_document and window.show_document.support)
+
+    @property
     def client_watches_facts(self) -> bool:
         """Whether the client declares `experimental.factsChanged`: it is told when facts change."""
         return bool(self._experimental("factsChanged"))
@@ -140,9 +155,9 @@ class Session:
 
     def uri_of(self, path: str) -> str:
         """Return the URI of the open document if there is one (symbolic links, notebook cells)."""
-        for uri in self.server.workspace.text_documents:
-            if path in (uri, path_of(uri)):  # a document without a file is identified by its URI
-                return str(uri)
+        for document in self.server.workspace.text_documents.values():
+            if path in (document.uri, path_of(document.uri)):  # one without a file is identified by its URI
+                return str(document.uri)
         address: str | None = uris.from_fs_path(path)
         return path if address is None else address
 
@@ -212,7 +227,15 @@ class Session:
         return {path for path in recorded | predicted if os.path.exists(path)}
 
     def open_uris(self) -> list[str]:
-        return list(self.server.workspace.text_documents)
+        return [document.uri for document in self.server.workspace.text_documents.values()]
+
+    def folder_uris(self) -> list[str]:
+        return [folder.uri for folder in self.server.workspace.folders.values()]
+
+    def _open_document(self, uri: str) -> TextDocument | None:
+        """Return an open document; pygls keeps it by its URI without `%20` and the like."""
+        documents: dict[str, TextDocument] = self.server.workspace.text_documents
+        return documents.get(unquote(uri))
 
     def _facts_about(self, path: str, uri: str, text: Text) -> FileFacts | None:
         if self._facts_generation != self.stores.generation:
@@ -228,7 +251,7 @@ class Session:
         return self._facts[path]
 
     def _text(self, uri: str) -> Text | None:
-        document = self.server.workspace.text_documents.get(uri)
+        document = self._open_document(uri)
         if document is not None:
             kept = self._texts.get(uri)
             if kept is None or kept[1].source != document.source:
@@ -254,12 +277,12 @@ class Session:
 
     def _notebooks(self) -> dict[str, dict[str, str]]:
         """Collect the sources of the code cells of open notebooks, by path and by address."""
-        documents = self.server.workspace.text_documents
         return {
             path_of(each.uri) or each.uri: {
-                cell.document: documents[cell.document].source
+                cell.document: document.source
                 for cell in each.cells
-                if cell.kind == types.NotebookCellKind.Code and cell.document in documents
+                if cell.kind == types.NotebookCellKind.Code
+                and (document := self._open_document(cell.document)) is not None
             }
             for each in self.server.workspace.notebook_documents.values()
         }
@@ -270,7 +293,7 @@ class Session:
     def _source_of(self, path: str) -> Text | None:
         """Return the text of an open document, or of a file, which is not cached here."""
         uri = self.uri_of(path)
-        if uri in self.server.workspace.text_documents:
+        if self._open_document(uri) is not None:
             return self._text(uri)
         cells = self._notebooks().get(path)
         if cells is not None:
@@ -281,7 +304,7 @@ class Session:
             return None
 
     def _version_of(self, path: str) -> object:
-        document = self.server.workspace.text_documents.get(self.uri_of(path))
+        document = self._open_document(self.uri_of(path))
         if document is not None:
             return hash(document.source)
         cells = self._notebooks().get(path)
@@ -294,16 +317,19 @@ class Session:
         return status.st_mtime_ns, status.st_size
 
     def _folders(self) -> list[str]:
-        return [path for uri in self.server.workspace.folders if (path := path_of(uri)) is not None]
+        return [path for uri in self.folder_uris() if (path := path_of(uri)) is not None]
 
 
 @lru_cache(maxsize=4096)
 def path_of(uri: str) -> str | None:
-    """Return the real path of a `file:` URI; None for any other URI."""
+    """Return the real path of a `file:` URI; None for any other, and for one of no file."""
     if not uri.startswith("file:"):
         return None
-    path = uris.to_fs_path(uri)
-    return os.path.realpath(path) if path else None
+    try:
+        path = uris.to_fs_path(uri)
+        return os.path.realpath(path) if path else None
+    except ValueError:  # a null byte, or half an IPv6 address
+        return None
 
 
 @lru_cache(maxsize=4096)

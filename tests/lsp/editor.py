@@ -31,6 +31,7 @@ PULLS = types.ClientCapabilities(
         publish_diagnostics=types.PublishDiagnosticsClientCapabilities(related_information=True),
         code_action=types.CodeActionClientCapabilities(disabled_support=True),
     ),
+    window=types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(support=True)),
     notebook_document=types.NotebookDocumentClientCapabilities(types.NotebookDocumentSyncClientCapabilities()),
     experimental={"commands": {"commands": ["dynascope.debugFunction", "dynascope.debugFinding"]}},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.generated import recorded
@@ -12,6 +13,7 @@ from dynascope.facts.reader import Reader
 from dynascope.report import generated
 from msgspec import Struct, structs
 
+from dynascope_lsp.explorer.keys import number_of
 from dynascope_lsp.explorer.rows import Document, Row
 
 _GONE = "# This compile is no longer recorded: its run was deleted, or removed because newer ones needed the room.\n"
@@ -120,5 +122,9 @@ def document_text(reader: Reader, launch: str, document: str) -> str:
 
 def _asked(reader: Reader, launch: str, document: str) -> tuple[model.Compile | None, str]:
     """Return the compile of `form-graph:12:joint graph`, if it is there, and the form's name."""
-    _, number, *form = document.split(":", 2)
-    return next((one for one in reader.compiles(launch) if one.id == int(number)), None), "".join(form)
+    kind, _, rest = document.partition(":")
+    number, _, form = rest.partition(":")
+    if kind not in _TEXTS and not form:
+        raise msgspec.ValidationError(f"No row has a document {document!r}")
+    wanted = number_of(number)
+    return next((one for one in reader.compiles(launch) if one.id == wanted), None), form

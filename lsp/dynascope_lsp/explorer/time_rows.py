@@ -6,6 +6,7 @@ from dynascope.facts.profile.tree import Node, tree
 from dynascope.facts.reader import Reader
 from dynascope.report.profile.measured import LATER
 
+from dynascope_lsp.explorer.keys import number_of
 from dynascope_lsp.explorer.rows import Row, at, where
 from dynascope_lsp.recorded.compiles import seconds
 
@@ -13,8 +14,8 @@ from dynascope_lsp.recorded.compiles import seconds
 def time_rows(reader: Reader, argument: str) -> list[Row]:
     """Return the parts of a compile, `17`, or of one of its parts, `17:0.2`."""
     number, _, place = argument.partition(":")
-    nodes = _parts(reader, int(number))
-    for step in map(int, place.split(".") if place else []):
+    nodes = _parts(reader, number_of(number))
+    for step in map(number_of, place.split(".") if place else []):
         nodes = _longest_first(nodes[step].children) if step < len(nodes) else []
     return [
         Row(

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
+from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
 from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row, varying_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
@@ -64,12 +65,6 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
     kind, _, argument = keys[-1].partition(":") if len(keys) > 1 else ("launch", "", "")
     below = _BELOW.get(kind)
     return _distinct(below(opened, argument)) if below is not None else []
-
-
-def launch_of(key: str) -> tuple[str, str]:
-    """Return the folder of the store and the name of the launch that its key names."""
-    folder, launch = msgspec.json.decode(key, type=tuple[str, str])
-    return folder, launch
 
 
 def _launches(readers: Mapping[str, Reader]) -> list[Row]:
@@ -148,7 +143,7 @@ def _specialized(opened: Opened, _: str) -> list[Row]:
 
 def _compiles(opened: Opened, process: str) -> list[Row]:
     breaks = breaks_by_compile(opened.reader, opened.launch)
-    of_process = [each for each in opened.compiles if each.run == int(process)]
+    of_process = [each for each in opened.compiles if each.run == number_of(process)]
     names = compile_names(of_process, opened.runs.values())
     found = [each for each in of_process if each.status != "skipped"]
     found.sort(key=lambda each: each.began)
@@ -164,7 +159,7 @@ def _slowest(opened: Opened, _: str) -> list[Row]:
 
 
 def _lines(opened: Opened, number: str) -> list[Row]:
-    facts = opened.reader.compile(int(number))
+    facts = opened.reader.compile(number_of(number))
     return compile_rows.slow_line_rows(opened.reader, facts.line_times) if facts is not None else []
 
 
@@ -172,7 +167,7 @@ def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Op
     """Return what makes rows of all facts of a compile, whose number is the argument."""
 
     def below(opened: Opened, number: str) -> list[Row]:
-        facts = opened.reader.compile(int(number))
+        facts = opened.reader.compile(number_of(number))
         return make(facts) if facts is not None else []
 
     return below
@@ -200,8 +195,8 @@ _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "compiles": _compiles,
     "slowest": _slowest,
     "before": _against_run_before,
-    "compile": lambda opened, number: compile_rows.rows_of_compile(opened.reader, opened.launch, int(number)),
-    "guards": lambda opened, number: compile_rows.guard_rows(opened.reader, int(number)),
+    "compile": lambda opened, number: compile_rows.rows_of_compile(opened.reader, opened.launch, number_of(number)),
+    "guards": lambda opened, number: compile_rows.guard_rows(opened.reader, number_of(number)),
     "symbols": _of_compile(compile_rows.symbol_rows),
     "calls": _of_compile(compile_rows.call_rows),
     "lines": _lines,

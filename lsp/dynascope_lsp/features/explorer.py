@@ -15,10 +15,11 @@ from dynascope.report.profile.measured import measured
 
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
+from dynascope_lsp.explorer.keys import launch_of
 from dynascope_lsp.explorer.rows import Place
 from dynascope_lsp.explorer.run_before import runs_of_program
 from dynascope_lsp.explorer.timeline import timeline
-from dynascope_lsp.explorer.tree import Order, launch_of, rows
+from dynascope_lsp.explorer.tree import Order, rows
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
@@ -50,10 +51,22 @@ class Opened(msgspec.Struct):
     document: str
 
 
+class Run(msgspec.Struct):
+    """The parameters of requests about one run: the key of its launch."""
+
+    key: str
+
+
+class Forgotten(msgspec.Struct):
+    """The parameters of `dynascope/forget`: the key of a launch; without it, all launches."""
+
+    key: str | None = None
+
+
 @feature(ROWS)
 def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
     """Return the rows below a row."""
-    opening = msgspec.convert(_plain(params), Opening)
+    opening = msgspec.convert(params, Opening)
     readers = {str(store.path.parent): store.reader for store in session.stores if store.reader is not None}
     found: list[dict[str, Any]] = msgspec.to_builtins(rows(readers, opening.keys, opening.order))
     return found
@@ -62,7 +75,7 @@ def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
 @feature(LOCATE)
 def locate(session: Session, params: Any) -> int:
     """Return the present line of a recorded one, or the same one where that has changed."""
-    located = msgspec.convert(_plain(params), Located)
+    located = msgspec.convert(params, Located)
     place, (folder, _) = located.place, launch_of(located.key)
     reader = _reader(session, folder)
     text = session.text_of(place.path)
@@ -76,7 +89,7 @@ def locate(session: Session, params: Any) -> int:
 @feature(DOCUMENT)
 def document(session: Session, params: Any) -> str | None:
     """Return the text of a document; None if nothing is recorded in its folder."""
-    opened = msgspec.convert(_plain(params), Opened)
+    opened = msgspec.convert(params, Opened)
     folder, launch = launch_of(opened.key)
     reader = _reader(session, folder)
     return document_text(reader, launch, opened.document) if reader is not None else None
@@ -85,7 +98,7 @@ def document(session: Session, params: Any) -> str | None:
 @feature(GRAPH)
 def graph(session: Session, params: Any) -> dict[str, Any] | None:
     """Return the graphs of a document as data; None if they are not recorded any more."""
-    opened = msgspec.convert(_plain(params), Opened)
+    opened = msgspec.convert(params, Opened)
     folder, launch = launch_of(opened.key)
     reader = _reader(session, folder)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
@@ -95,7 +108,7 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
 @feature(RUNS_OF_PROGRAM)
 def other_runs(session: Session, params: Any) -> dict[str, Any]:
     """Return the name of the run `{"key"}`, and the other runs of its program."""
-    folder, launch = launch_of(_plain(params)["key"])
+    folder, launch = launch_of(msgspec.convert(params, Run).key)
     reader = _reader(session, folder)
     name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])
     return {"name": name, "others": msgspec.to_builtins(others)}
@@ -104,7 +117,7 @@ def other_runs(session: Session, params: Any) -> dict[str, Any]:
 @feature(TIMELINE)
 def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
     """Return when everything in the run `{"key"}` happened; None if nothing was compiled in it."""
-    folder, launch = launch_of(_plain(params)["key"])
+    folder, launch = launch_of(msgspec.convert(params, Run).key)
     reader = _reader(session, folder)
     found = timeline(reader, launch) if reader is not None else None
     return msgspec.to_builtins(found, str_keys=True) if found is not None else None
@@ -113,7 +126,7 @@ def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
 @feature(CHROME_TRACE)
 def chrome_trace(session: Session, params: Any) -> str | None:
     """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
-    folder, launch = launch_of(_plain(params)["key"])
+    folder, launch = launch_of(msgspec.convert(params, Run).key)
     reader = _reader(session, folder)
     found = measured(reader, launch) if reader is not None else []
     return json.dumps(exports.chrome_trace(found)) if found else None
@@ -122,7 +135,7 @@ def chrome_trace(session: Session, params: Any) -> str | None:
 @feature(FORGET)
 def forget(session: Session, params: Any) -> None:
     """Remove what was recorded: the launch `{"key"}`, or without a key all launches."""
-    key = _plain(params).get("key")
+    key = msgspec.convert(params or {}, Forgotten).key
     folder, launch = launch_of(key) if key is not None else (None, None)
     kept = 0
     for store in [each for each in session.stores if each.reader is not None]:
@@ -137,8 +150,3 @@ def forget(session: Session, params: Any) -> None:
 
 def _reader(session: Session, folder: str) -> Reader | None:
     return next((each.reader for each in session.stores if str(each.path.parent) == folder), None)
-
-
-def _plain(params: Any) -> Any:
-    """Return the parameters as they were sent: pygls makes named tuples of them."""
-    return {name: _plain(value) for name, value in params._asdict().items()} if hasattr(params, "_asdict") else params

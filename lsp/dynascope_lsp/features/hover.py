@@ -10,6 +10,7 @@ from dynascope_lsp.features.diagnostics import range_of
 from dynascope_lsp.recorded import markdown
 from dynascope_lsp.recorded.compile_calls import compile_call_at, functions_compiled_by
 from dynascope_lsp.recorded.compiles import compiled_functions
+from dynascope_lsp.recorded.plain_text import plain
 from dynascope_lsp.recorded.shapes import by_value, values_of
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
@@ -26,7 +27,10 @@ def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
     parts = [*values, *_functions(session, snapshot, position), *_findings(session, snapshot, position)]
     if not parts:
         return None
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
+    text = "\n\n---\n\n".join(parts)
+    if session.client_wants_plain_hovers:
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(text)))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
 
 def _values(snapshot: Snapshot, position: types.Position) -> list[str]:

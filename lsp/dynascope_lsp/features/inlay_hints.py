@@ -6,10 +6,12 @@ A shape that a name already showed in this function is not repeated.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Annotated
 
+import msgspec
 from lsprotocol import types
 
+from dynascope_lsp.documents.text import LAST_COLUMN
 from dynascope_lsp.features.refreshing import refresh
 from dynascope_lsp.recorded import markdown
 from dynascope_lsp.recorded.shapes import Seen, by_value, values_of
@@ -21,22 +23,34 @@ LONGEST = 60
 """The most characters of a hint; its tooltip has the whole text."""
 
 
+class Named(msgspec.Struct):
+    """The data of a hint, with which its tooltip is asked for: a name on a line of a document."""
+
+    uri: str
+    line: Annotated[int, msgspec.Meta(ge=1, lt=LAST_COLUMN)]
+    name: str
+
+
 @feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
 def inlay_hint(session: Session, params: types.InlayHintParams) -> list[types.InlayHint]:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None or snapshot.placement is None or not snapshot.settings.inlay_hints.enabled:
         return []
-    return list(hints(snapshot, params.range.start.line + 1, params.range.end.line + 1))
+    last = min(params.range.end.line + 1, len(snapshot.text.lines))
+    return list(hints(snapshot, params.range.start.line + 1, last))
 
 
 @feature(types.INLAY_HINT_RESOLVE)
 def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
     """Add the tooltip on request: every value of every compile."""
-    data: Any = hint.data
-    if isinstance(data, dict) and (snapshot := session.snapshot(data["uri"])) is not None and snapshot.facts:
-        seen = values_of(snapshot, data["name"], data["line"])
+    if hint.data is None:
+        return hint
+    named = msgspec.convert(hint.data, Named)
+    snapshot = session.snapshot(named.uri)
+    if snapshot is not None and snapshot.facts:
+        seen = values_of(snapshot, named.name, named.line)
         if seen:
-            text = markdown.values(snapshot.facts, data["name"], by_value(seen))
+            text = markdown.values(snapshot.facts, named.name, by_value(seen))
             hint.tooltip = types.MarkupContent(types.MarkupKind.Markdown, text)
     return hint
 
@@ -105,7 +119,7 @@ def _hint(
         snapshot.text.position(node.lineno, end),
         f": {text}",
         kind=types.InlayHintKind.Type,
-        data={"uri": snapshot.uri, "line": node.lineno, "name": name},
+        data=msgspec.to_builtins(Named(snapshot.uri, node.lineno, name)),
     )
 
 

@@ -17,7 +17,7 @@ def inline_value(session: Session, params: types.InlineValueParams) -> list[type
     index = snapshot.text.index if snapshot else None
     if snapshot is None or index is None:
         return []
-    stopped = params.context.stopped_location.end.line + 1
+    stopped = min(params.context.stopped_location.end.line + 1, len(snapshot.text.lines))
     function = index.function_at(stopped)
     first = max(function.name_line if function else 1, params.range.start.line + 1)
     last = min(stopped, params.range.end.line + 1)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from dynascope_lsp.features.refreshing import check_stores, refresh, watch
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.settings import SECTION, read_settings
+
+log = logging.getLogger(__name__)
 
 STORES_PATTERN = "**/.dynascope/facts.db*"
 
@@ -24,7 +29,7 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 @feature(types.INITIALIZED)
 async def initialized(session: Session, params: types.InitializedParams) -> None:
     """Add and watch the stores, then request the settings that predictions wait for."""
-    for uri in session.server.workspace.folders:
+    for uri in session.folder_uris():
         session.add_folder(uri)
     watch(session)
     try:
@@ -51,7 +56,11 @@ async def read_configuration(session: Session) -> None:
     if not _can_be_asked(session):
         return
     items = [types.ConfigurationItem(section=SECTION)]
-    answer = await session.server.workspace_configuration_async(types.ConfigurationParams(items))
+    try:
+        answer = await session.server.workspace_configuration_async(types.ConfigurationParams(items))
+    except JsonRpcException as error:
+        log.warning("The client did not send its settings: %s", error)
+        return
     if answer and answer[0] is not None:
         use(session, answer[0])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls import uris
 
-from dynascope_lsp.explorer.tree import launch_of
+from dynascope_lsp.explorer.keys import launch_of
 from dynascope_lsp.registry import command
 from dynascope_lsp.session import Session, path_of
 
@@ -43,6 +43,9 @@ async def open_report(session: Session, arguments: list[object]) -> None:
     output, _ = await process.communicate()
     if process.returncode != 0 or not page.exists():
         session.warn(f"The report could not be made: {output.decode(errors='replace').strip()[-500:]}")
+        return
+    if not session.client_shows_documents:
+        session.server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"The report is in {page}"))
         return
     await session.server.window_show_document_async(
         types.ShowDocumentParams(uri=uris.from_fs_path(str(page)) or "", external=True, take_focus=True)

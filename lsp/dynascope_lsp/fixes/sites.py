@@ -187,5 +187,6 @@ def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:
 
 
 def _index(snapshot: Snapshot) -> Index:
-    assert snapshot.text.index is not None
+    if snapshot.text.index is None:
+        raise Refused(f"{PurePath(snapshot.path).name} is not Python as it is now: what it compiles is not known.")
     return snapshot.text.index
