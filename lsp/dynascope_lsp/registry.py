@@ -73,7 +73,7 @@ def install(server: LanguageServer, session: Session) -> None:
 
 def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
     def handler(params: Any) -> Any:
-        with _errors(session, served):
+        with _errors(session, served), session.stores.unchanging():
             return served.function(session, params)
         return None
 
@@ -101,7 +101,8 @@ def _errors(session: Session, served: Feature) -> Iterator[None]:
     except sqlite3.Error as error:
         session.facts_failed(error)
     except Exception:
-        log.exception("%s failed", served.name)
+        if not session.stores.damaged():  # what is read of a damaged store may be anything
+            log.exception("%s failed", served.name)
 
 
 def _command(session: Session, served: Feature) -> Callable[..., Any]:

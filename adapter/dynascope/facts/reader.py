@@ -7,6 +7,8 @@ those that hold now) about one file; each of its methods is one query on a clust
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -17,6 +19,7 @@ from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, NEWER, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
+from dynascope.facts.damage import decoding
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.model import decoded as decoded_profile
 
@@ -63,6 +66,19 @@ class Reader:
     def execute(self, query: str, arguments: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         """Execute a query, for other modules of `facts`."""
         return self._connection.execute(query, arguments)
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Read the store as it is now until the end, whatever is written meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):  # it may be damaged, or closed
+                self._connection.execute("COMMIT")
 
     def data_version(self) -> int:
         """Return a number that changes when another connection commits; it takes microseconds."""
@@ -150,7 +166,8 @@ class Reader:
         if not self._has_table("compiled_call"):
             return None
         row = self._connection.execute("SELECT data FROM compiled_call WHERE compile_id = ?", (compile,)).fetchone()
-        return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
+        with decoding():
+            return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
 
     def _has_table(self, name: str) -> bool:
         return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone())
@@ -194,10 +211,11 @@ class Reader:
 
     def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
-        return [
-            model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self._paths))
-            for row in self._connection.execute(query, arguments)
-        ]
+        with decoding():
+            return [
+                model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self._paths))
+                for row in self._connection.execute(query, arguments)
+            ]
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
@@ -205,10 +223,11 @@ class Reader:
             return []
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
         struct, read, paths = mapping.struct, mapping.read, self._paths
-        return [
-            struct(compile=row[0], source=row[1], **read(row[2:], paths))
-            for row in self._connection.execute(query, arguments)
-        ]
+        with decoding():
+            return [
+                struct(compile=row[0], source=row[1], **read(row[2:], paths))
+                for row in self._connection.execute(query, arguments)
+            ]
 
     def _run(self, row: tuple[Any, ...]) -> model.Run:
         return model.Run(**dict(zip(model.Run.__struct_fields__, row, strict=True)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import stat
 from pathlib import Path
 
 from dynascope.facts.schema import APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VERSION
@@ -16,6 +17,7 @@ FOLDER_VARIABLE = "DYNASCOPE_FACTS"
 
 BUSY_SECONDS = 10.0
 """The most seconds that a writer waits for another one; one compile takes milliseconds."""
+WHAT_TO_DO = "Move it away or delete it; the next recorded run makes a new one."
 
 
 class StoreError(Exception):
@@ -43,7 +45,7 @@ def facts_path(workspace: str | os.PathLike[str] | None = None) -> Path:
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Return a connection that cannot write. Raises StoreMissing or StoreUnreadable."""
-    if not path.exists():
+    if not _is_there(path):
         raise StoreMissing(f"Nothing has been recorded in {path.parent}. Record a program with: dynascope run PROGRAM")
     connection = _connect(path, "ro")
     version = _checked_version(connection, path)
@@ -58,13 +60,27 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Return an autocommit connection to a created or migrated store. Raises StoreUnreadable."""
-    if not path.exists():
+    if not _is_there(path):
         _create(path)
     connection = _connect(path, "rw")
     if _checked_version(connection, path) < VERSION:
         _migrate(connection)
     connection.execute("PRAGMA synchronous = NORMAL")  # in WAL mode: no fsync per compile, and nothing a kill can break
     return connection
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file. Raises StoreUnreadable for what no store can be, such as a pipe."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:  # a link to itself, a folder that may not be read
+        raise StoreUnreadable(f"{path} cannot be read ({error.strerror}). {WHAT_TO_DO}") from None
+    if not stat.S_ISREG(mode):  # SQLite waits for ever for whoever writes to a pipe
+        what = "is a folder" if stat.S_ISDIR(mode) else "is not a file"
+        raise StoreUnreadable(f"{path} {what}. {WHAT_TO_DO}")
+    return True
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -75,7 +91,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
     except sqlite3.Error as error:
-        raise StoreUnreadable(f"Cannot open {path}: {error}.") from None
+        raise StoreUnreadable(f"{path} cannot be opened ({error}). {WHAT_TO_DO}") from None
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
@@ -84,8 +100,8 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as error:
-        problem = f"{path} cannot be read ({error}). Move it away or delete it; the next recorded run makes a new one."
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # some of what is damaged is no text
+        problem = f"{path} cannot be read ({error}). {WHAT_TO_DO}"
     else:
         if application == APPLICATION_ID and version <= VERSION:
             return version

@@ -18,7 +18,7 @@ def opened(workspace: Path | None, folder: Path | None) -> Iterator[Reader]:
     """Open the facts in `folder`, or those of a workspace; None: of the current folder."""
     path = folder / store.FILE_NAME if folder is not None else store.facts_path(workspace)
     try:
-        with Reader.open(path) as reader:
+        with Reader.open(path) as reader, reader.unchanging():
             yield reader
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None

@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import Reader, View
-from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE, StoreMissing, StoreUnreadable
+from dynascope.facts.schema import MIGRATIONS
+from dynascope.facts.store import (
+    FILE_NAME,
+    FOLDER_NAME,
+    FOLDER_VARIABLE,
+    WHAT_TO_DO,
+    StoreMissing,
+    StoreUnreadable,
+)
 
 log = logging.getLogger(__name__)
 
 DEPTH = 3
 """The depth to which workspace folders are searched; a deeper store is found when its files are opened."""
 
+_UNKNOWN = (0, 0, 0)
+"""What a file that was refused without a look at it is known by."""
+TABLES = re.findall(r"CREATE TABLE (\w+)", MIGRATIONS[0])
+"""The tables that a store of any readable version has."""
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist"}
 
 
@@ -41,14 +55,21 @@ class Store:
         """Check the file again; return whether its facts, or which runs go on, have changed."""
         try:
             status = self.path.stat()
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
+            self._refused = None
             return self._close()
+        except OSError as error:  # a link to itself, a folder that may not be read
+            was_open = self._close()
+            if self._refused != _UNKNOWN:
+                self._refused = _UNKNOWN
+                self._tell(f"{self.path} cannot be read ({error.strerror}). {WHAT_TO_DO}")
+            return was_open
         if self._refused == (status.st_ino, status.st_size, status.st_mtime_ns):
             return False
         file = (status.st_dev, status.st_ino)
         if self.reader is None or file != self._file:
-            self._close()
-            return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns))
+            was_open = self._close()
+            return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns)) or was_open
         try:
             version = self.reader.data_version()
             changed, self._version = version != self._version, version
@@ -64,9 +85,17 @@ class Store:
     def failed(self, error: sqlite3.Error) -> None:
         """Close the store after a failed query, warn once, and ignore the file until it changes."""
         self._close()
-        self._refuse(
-            f"{self.path} cannot be read ({error}). Move it away or delete it; the next recorded run makes a new one."
-        )
+        self._refuse(f"{self.path} cannot be read ({error}). {WHAT_TO_DO}")
+
+    def check(self) -> None:
+        """Look for damage in the whole file. Raises sqlite3.Error."""
+        if self.reader is None:
+            return
+        for table in TABLES:
+            self.reader.execute(f"SELECT * FROM {table} LIMIT 1").fetchall()
+        (found,) = self.reader.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found.splitlines()[-1])
 
     def close(self) -> None:
         self._close()
@@ -188,16 +217,38 @@ class Stores:
     def readers(self) -> Iterable[Reader]:
         return [reader for _, reader in self._open()]
 
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Read the stores as they are now until the end: a request makes several queries."""
+        with ExitStack() as stack:
+            for store, reader in self._open():
+                try:
+                    stack.enter_context(reader.unchanging())
+                except sqlite3.Error as error:
+                    store.failed(error)
+                    self.generation += 1
+            yield
+
     def failed(self, error: sqlite3.Error) -> None:
-        """Query every store after a failed query: the caller does not know which store failed."""
+        """Look for the store that a query has failed in: whoever made it does not know."""
         log.warning("reading facts failed: %s", error)
-        for store, reader in self._open():
-            try:
-                reader.newest_launch()
-                reader.data_version()
-            except sqlite3.Error as its_error:
-                store.failed(its_error)
+        suspects = [store for store, _ in self._open()]
+        is_passing = isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
+        if not self.damaged() and len(suspects) == 1 and not is_passing:
+            suspects[0].failed(error)  # damage that the check does not find
         self.generation += 1
+
+    def damaged(self) -> bool:
+        """Whether a store is found damaged; it is closed, and its user told, then."""
+        found = False
+        for store, _ in self._open():
+            try:
+                store.check()
+            except sqlite3.Error as error:
+                store.failed(error)
+                found = True
+        self.generation += found
+        return found
 
     def close(self) -> None:
         for store in self._stores.values():

@@ -18,10 +18,10 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.agent.program.import_hooks import when_imported
@@ -293,4 +293,16 @@ def _version(name: str) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"dynascope: {text}", file=sys.stderr)
+    """Write to stderr, if there is one and it can be written to: a full disk is no error of the program."""
+    stream: Any = sys.stderr  # None in a program without one, where `print` would take stdout
+    line = f"dynascope: {text}\n"
+    if stream is None:
+        return
+    is_the_process_own = stream is sys.__stderr__
+    with suppress(OSError, ValueError):
+        if is_the_process_own:
+            stream.flush()
+            # what its buffer could not write would be an error when the program ends
+            os.write(stream.fileno(), line.encode(errors="backslashreplace"))
+        else:
+            stream.write(line)

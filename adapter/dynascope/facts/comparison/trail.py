@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from dynascope.facts.comparison.traced import DECISION_KINDS, DecisionKind
+from dynascope.facts.damage import decoding
 
 _FASTEST = 1
 _CELLS = 5
@@ -49,7 +50,8 @@ class Trail(Struct, array_like=True):
 
 def decoded(data: bytes) -> Trail:
     """Return the trail that was `encoded`."""
-    return msgspec.msgpack.decode(zlib.decompress(data), type=Trail)
+    with decoding():
+        return msgspec.msgpack.decode(zlib.decompress(data), type=Trail)
 
 
 class TrailWriter:

@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from dynascope.facts.damage import decoding
 from dynascope.facts.generated.guards import GuardCosts
 
 NODES_KEPT = 20_000
@@ -104,5 +105,6 @@ def encoded(value: list[Graph] | Bytecode | LaterForm | GuardCosts) -> bytes:
 
 
 def decoded(data: bytes, kind: type[T]) -> T:
-    """Return what was `encoded`."""
-    return msgspec.msgpack.decode(zlib.decompress(data), type=kind)
+    """Return what was `encoded`. Raises Damaged."""
+    with decoding():
+        return msgspec.msgpack.decode(zlib.decompress(data), type=kind)

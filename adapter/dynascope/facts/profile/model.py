@@ -10,6 +10,8 @@ import zlib
 import msgspec
 from msgspec import Struct
 
+from dynascope.facts.damage import decoding
+
 NO_PARENT = -1
 _FASTEST = 1
 
@@ -59,4 +61,5 @@ class Profile(Struct):
 
 def decoded(data: bytes) -> Profile:
     """Return the profile that was `encoded`."""
-    return msgspec.msgpack.decode(zlib.decompress(data), type=Profile)
+    with decoding():
+        return msgspec.msgpack.decode(zlib.decompress(data), type=Profile)
