@@ -83,6 +83,7 @@ def test_a_thread_that_runs_on_is_neither_stepped_nor_read(client: DapClient) ->
     stop = client.wait_for_stop()
     main = next(thread.id for thread in client.threads() if thread.name == "MainThread")
     assert "not stopped" in client.failure("next", {"threadId": main})
+    assert "not stopped" in client.failure("exceptionInfo", {"threadId": main})  # debugpy would keep us waiting
     frame = client.request("stackTrace", {"threadId": main})["stackFrames"][0]
     scope = client.request("scopes", {"frameId": frame["id"]})["scopes"][0]
     assert "not stopped" in client.failure("variables", {"variablesReference": scope["variablesReference"]})

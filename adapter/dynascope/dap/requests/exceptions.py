@@ -6,6 +6,7 @@ from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS, place_excep
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments, ThreadArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.requests.execution import check_stopped
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 
@@ -24,8 +25,12 @@ async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBre
 @capability("supportsExceptionInfoRequest")
 async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
     """Return Dynamo's explanation at a stop of the agent's filters, else let debugpy answer."""
-    stop = session.running().stops.of_thread(call.arguments.thread_id)
+    program = session.running()
+    stop = program.stops.of_thread(call.arguments.thread_id)
     if stop is None:
+        if program.debugpy is not None:
+            # debugpy answers nothing, also of what is asked after it, before the thread stops
+            await check_stopped(program, call.arguments.thread_id, "show an exception")
         return session.pass_to_debugpy(call)
     if stop.notice.exception is None:
         raise RequestError("No exception at this stop: the thread is stopped at compile time, for another reason.")

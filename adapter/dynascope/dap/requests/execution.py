@@ -74,8 +74,11 @@ async def single_thread(session: Session, call: Call[Any]) -> int | None:
     return msgspec.json.decode(body, type=SingleThreadBody).thread_ident
 
 
-async def check_stopped(program: Program, thread_id: int) -> None:
-    """Raise RequestError if the thread runs: debugpy would accept a step that never stops."""
+async def check_stopped(program: Program, thread_id: int, what: str = "step") -> None:
+    """Raise RequestError if the thread runs: debugpy would accept a step that never stops.
+
+    `what` is what the thread cannot do then.
+    """
     agent = program.agent
     if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
         return
@@ -87,7 +90,7 @@ async def check_stopped(program: Program, thread_id: int) -> None:
     for row in rows:
         why = waits_because(row, rows) if row.thread_id == thread_id else None
         if why is not None:
-            raise RequestError(f"{row.thread_name} cannot step: it {why}. It continues when that one does.")
+            raise RequestError(f"{row.thread_name} cannot {what}: it {why}. It continues when that one does.")
     raise RequestError(NOT_STOPPED)
 
 
