@@ -244,7 +244,8 @@ class Session:
         if notebooks.is_cell(uri):
             path = notebooks.recorded_path(self.stores, text) or ""
         if path not in self._facts:
-            self.stores.add_above(Path(path).parent)
+            if os.path.isabs(path):  # a document without a file is in no folder, and not in that of this process
+                self.stores.add_above(Path(path).parent)
             found = self.stores.view(path)
             self._facts_generation = self.stores.generation
             self._facts[path] = FileFacts(*found) if found else None

@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from tests.lsp.editor import PUSHED, editor, run
 from tests.support.facts import sample
+from tests.support.lsp.client import LspClient
 
 
 def lines_of(found: list[types.Diagnostic]) -> dict[object, int]:
@@ -134,3 +135,38 @@ def test_characters_of_two_units_do_not_shift_anything(tmp_path: Path):
             assert found[0].range.end.character == 36
 
     run(scenario)
+
+
+def test_a_folder_that_leaves_the_workspace_takes_its_facts_along(tmp_path: Path):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        sample.write_sample(folder)
+
+    async def scenario() -> None:
+        async with editor(*folders) as each:
+            uri = each.open(folders[1] / "layers.py")
+            assert "GB0170" in lines_of(await each.diagnostics(uri))
+            removed = types.WorkspaceFolder(folders[1].as_uri(), "two")
+            for event, is_there in (([], [removed]), False), (([removed], []), True):
+                each.client.workspace_did_change_workspace_folders(
+                    types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent(*event))
+                )
+                assert ("GB0170" in lines_of(await each.diagnostics(uri))) == is_there
+                found = await each.client.workspace_symbol_async(types.WorkspaceSymbolParams(query="forward"))
+                assert any(symbol.location.uri.startswith(removed.uri) for symbol in found or []) == is_there
+
+    run(scenario)
+
+
+def test_the_folder_that_the_server_runs_in_has_no_part_in_it(tmp_path: Path):
+    (tmp_path / "started in").mkdir()
+    (tmp_path / "workspace").mkdir()
+    sample.write_sample(tmp_path / "started in")
+    with LspClient(cwd=tmp_path / "started in") as client:
+        client.start(tmp_path / "workspace")
+        document = {"uri": "untitled:Untitled-1"}
+        item = document | {"languageId": "python", "version": 1, "text": sample.LAYERS}
+        client.notify("textDocument/didOpen", {"textDocument": item})
+        client.result("textDocument/diagnostic", {"textDocument": document})
+        assert client.result("dynascope/rows", {}) == []

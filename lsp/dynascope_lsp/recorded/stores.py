@@ -145,6 +145,8 @@ class Stores:
         self._tell = tell
         self._stores: dict[Path, Store] = {}
         self._considered: set[Path] = set()
+        self._folders: dict[Path, bool] = {}
+        """The workspace folders: whether each still is one, or has been removed."""
         chosen = os.environ.get(FOLDER_VARIABLE)
         if chosen:
             self.add(Path(chosen) / FILE_NAME)
@@ -162,6 +164,8 @@ class Stores:
 
     def add_folder(self, folder: Path) -> None:
         """Add a workspace folder's own store, those above it, and those up to DEPTH below it."""
+        self._folders[folder] = True
+        self._considered.clear()
         self.add(folder / FOLDER_NAME / FILE_NAME)
         self.add_above(folder)
         for found in _below(folder, DEPTH):
@@ -174,15 +178,21 @@ class Stores:
                 return
             self._considered.add(each)
             path = each / FOLDER_NAME / FILE_NAME
-            if path.exists():
+            if path.exists() and not self._is_removed(each):
                 self.add(path)
 
     def remove_folder(self, folder: Path) -> None:
-        """Close the stores in and below a folder that has left the workspace."""
-        for path in [path for path in self._stores if folder in path.parents]:
+        """Close the stores of a folder that has left the workspace, also for its open files."""
+        self._folders[folder] = False
+        for path in [path for path in self._stores if folder in path.parents and self._is_removed(path.parent.parent)]:
             self._stores.pop(path).close()
             self.generation += 1
         self._considered.clear()
+
+    def _is_removed(self, folder: Path) -> bool:
+        """Whether a folder is in workspace folders of which all have been removed."""
+        around = [self._folders[each] for each in (folder, *folder.parents) if each in self._folders]
+        return bool(around) and not any(around)
 
     def refresh(self) -> bool:
         """Check every store again; return whether any has changed."""
