@@ -169,3 +169,26 @@ def test_the_lens_opens_the_report(tmp_path: Path):
                 assert told in Path(shown[-1].uri.removeprefix("file://")).read_text()
 
     run(scenario)
+
+
+def test_an_outline_lists_the_newest_of_very_many_compiles(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    writer = Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, "launch 2"))
+    for number in range(130):
+        facts = sample.first_compile(str(tmp_path / "model.py"), str(tmp_path / "layers.py"))
+        facts.compile.compile_id = f"0/{number}"
+        writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "model.py")
+            found = await each.client.text_document_document_symbol_async(
+                types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+            )
+            (function,) = found or []
+            assert isinstance(function, types.DocumentSymbol) and function.children
+            names = [child.name for child in function.children]
+            assert names[0] == "… 30 earlier" and names[1].endswith("[0/30]") and names[-1].endswith("[0/129]")
+
+    run(scenario)

@@ -11,6 +11,8 @@ from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 MOST = 200
+MOST_OF_A_FUNCTION = 100
+"""The most compiles, the newest, that are listed below a function: an outline of thousands is megabytes."""
 
 
 @feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -32,8 +34,10 @@ def document_symbol(session: Session, params: types.DocumentSymbolParams) -> lis
                 name,
                 detail=_detail(compile),
             )
-            for compile in each.compiles
+            for compile in each.compiles[-MOST_OF_A_FUNCTION:]
         ]
+        if (left_out := len(each.compiles) - len(children)) > 0:
+            children.insert(0, types.DocumentSymbol(f"… {left_out} earlier", types.SymbolKind.Event, whole, name))
         found.append(
             types.DocumentSymbol(
                 each.name, types.SymbolKind.Function, whole, name, detail=each.summary, children=children
