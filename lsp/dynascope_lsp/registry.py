@@ -98,7 +98,7 @@ def _errors(session: Session, served: Feature) -> Iterator[None]:
         log.warning("%s: the client refused what it was asked: %s", served.name, error)
     except msgspec.DecodeError as error:
         raise JsonRpcInvalidParams(f"{served.name}: {error}") from None
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's words on what is damaged may be no text
         session.facts_failed(error)
     except Exception:
         if not session.stores.damaged():  # what is read of a damaged store may be anything

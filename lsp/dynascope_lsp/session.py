@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sqlite3
 import sys
 import sysconfig
 from collections import OrderedDict
@@ -201,7 +200,7 @@ class Session:
         source, outcome = self._outcomes.get((snapshot.path, title, line), (None, None))
         return outcome if source == snapshot.text.source else None
 
-    def facts_failed(self, error: sqlite3.Error) -> None:
+    def facts_failed(self, error: Exception) -> None:
         self._facts.clear()
         self.stores.failed(error)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from dynascope.facts.damage import decoding
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.schema import MIGRATIONS
@@ -71,18 +72,19 @@ class Store:
             was_open = self._close()
             return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns)) or was_open
         try:
-            version = self.reader.data_version()
-            changed, self._version = version != self._version, version
-            # a process that is killed writes nothing: the file stays as it is
-            running = {each for each in self._running if is_running(*each)}
-            changed = changed or running != self._running
-            self._running = self._of_runs(self.reader) if changed else running
+            with decoding():
+                version = self.reader.data_version()
+                changed, self._version = version != self._version, version
+                # a process that is killed writes nothing: the file stays as it is
+                running = {each for each in self._running if is_running(*each)}
+                changed = changed or running != self._running
+                self._running = self._of_runs(self.reader) if changed else running
         except sqlite3.Error as error:
             self.failed(error)
             return True
         return changed
 
-    def failed(self, error: sqlite3.Error) -> None:
+    def failed(self, error: Exception) -> None:
         """Close the store after a failed query, warn once, and ignore the file until it changes."""
         self._close()
         self._refuse(f"{self.path} cannot be read ({error}). {WHAT_TO_DO}")
@@ -91,11 +93,14 @@ class Store:
         """Look for damage in the whole file. Raises sqlite3.Error."""
         if self.reader is None:
             return
-        for table in TABLES:
-            self.reader.execute(f"SELECT * FROM {table} LIMIT 1").fetchall()
-        (found,) = self.reader.execute("PRAGMA quick_check(1)").fetchone()
-        if found != "ok":
-            raise sqlite3.DatabaseError(found.splitlines()[-1])
+        with decoding():
+            for table in TABLES:
+                self.reader.execute(f"SELECT * FROM {table} LIMIT 1").fetchall()
+            (found,) = self.reader.execute("PRAGMA quick_check(1)").fetchone()
+            lost = "SELECT count(*) FROM compile WHERE function NOT IN (SELECT id FROM string)"
+            (nameless,) = self.reader.execute(lost).fetchone()
+        if found != "ok" or nameless:
+            raise sqlite3.DatabaseError(found.splitlines()[-1] if found != "ok" else "texts are missing")
 
     def close(self) -> None:
         self._close()
@@ -107,8 +112,9 @@ class Store:
     def _open(self, file: tuple[int, int], refusal: tuple[int, int, int]) -> bool:
         try:
             self.reader = Reader.open(self.path)
-            self._version = self.reader.data_version()
-            self._running = self._of_runs(self.reader)
+            with decoding():
+                self._version = self.reader.data_version()
+                self._running = self._of_runs(self.reader)
         except StoreMissing:
             return False
         except StoreUnreadable as problem:
@@ -239,7 +245,7 @@ class Stores:
                     self.generation += 1
             yield
 
-    def failed(self, error: sqlite3.Error) -> None:
+    def failed(self, error: Exception) -> None:
         """Look for the store that a query has failed in: whoever made it does not know."""
         log.warning("reading facts failed: %s", error)
         suspects = [store for store, _ in self._open()]

@@ -293,7 +293,7 @@ def _version(name: str) -> str:
 
 
 def _say(text: str) -> None:
-    """Write to stderr, if there is one and it can be written to: a full disk is no error of the program."""
+    """Write to stderr, if that can be: a full disk is no error of the program."""
     stream: Any = sys.stderr  # None in a program without one, where `print` would take stdout
     line = f"dynascope: {text}\n"
     if stream is None:
