@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -102,6 +102,50 @@ def test_the_rest_of_a_function_after_a_graph_break_has_costs_too():
     for facts in found:
         costs = facts.guard_costs
         assert costs is not None and costs.lookup is not None and costs.filters and costs.saved
+
+
+def break_and_return(x: Any) -> Any:
+    torch._dynamo.graph_break()
+    return x
+
+
+def test_a_frame_whose_guards_are_on_nothing_that_differs_has_costs():
+    found, _ = kept(break_and_return, torch.ones(3))
+    costs = found[0].guard_costs
+    assert costs is not None and costs.filters and costs.saved
+    assert "skip_guard_eval_unsafe" not in {each.name for each in costs.filters}
+    assert "With skip_guard_eval_unsafe torch would find no compiled code" in costs.text
+
+
+class Finalized:
+    """Tells how it ends."""
+
+    scale = 3
+    ends: ClassVar[list[str]] = []
+
+    def __del__(self) -> None:
+        self.ends.append(type(self).__name__)
+
+
+class FinalizedWithSlots(Finalized):
+    __slots__ = ("more",)
+
+
+class FinalizedDictionary(Finalized, dict):  # type: ignore[type-arg]
+    pass
+
+
+@pytest.mark.parametrize("kind", [Finalized, FinalizedWithSlots, FinalizedDictionary])
+def test_copies_that_are_made_to_try_saving_are_not_finalized(kind: type[Finalized]):
+    def scaled_by(x: Any) -> Any:
+        return x * owner.scale
+
+    owner = kind()
+    Finalized.ends.clear()
+    found, _ = kept(scaled_by, torch.ones(3))
+    costs = found[0].guard_costs
+    assert costs is not None and any("Loaded again" in each.outcome for each in costs.saved)
+    assert Finalized.ends == []
 
 
 def test_guards_that_the_programs_filter_drops_are_no_facts():

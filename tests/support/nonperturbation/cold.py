@@ -6,6 +6,7 @@ operator on several threads before: OpenMP's do not survive a fork.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -16,10 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
@@ -27,7 +29,22 @@ ROOT = Path(__file__).parents[3]
 FOLDER = "tests.programs.lifetimes"
 COLLECTIONS = "on", "off", "threshold 1"
 """How the garbage collector is set before the program begins. Inductor's caches are used with the first alone."""
-_SECONDS = 240
+_PATH = os.pathsep.join([str(ROOT), str(ROOT / "adapter")])
+_IMPORTED_BY_A_COMPILE = (
+    "sympy.tensor.tensor",
+    "torch._dynamo.backends.cudagraphs",
+    "torch._dynamo.backends.distributed",
+    "torch._dynamo.backends.inductor",
+    "torch._dynamo.repro.after_dynamo",
+    "torch._higher_order_ops.passes.inline_invoke_subgraph",
+    "torch._inductor.compiler_bisector",
+    "torch._subclasses.schema_check_mode",
+    "torch.distributed.tensor.experimental",
+    "torch.export._trace",
+    "torch.fx.experimental.validator",
+)
+"""What a process's first compile imports: a third of a run's time. Not every torch has each."""
+_AGENT = ROOT / "adapter" / "dynascope" / "agent"
 _CHANGING = re.compile(r"0x[0-9a-f]{6,}|^[VDIWE]\d{4} [\d:.]+ \d+ ", re.MULTILINE)
 """Addresses, and the time and the process in a line of torch's logs."""
 
@@ -80,7 +97,7 @@ class Server:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="cold"))
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE_")}
-        self._environment |= {"TORCHINDUCTOR_COMPILE_THREADS": "1", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+        self._environment |= {"TORCHINDUCTOR_COMPILE_THREADS": "1", "PYTHONPATH": _PATH, "PYTHONHASHSEED": "0"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(self._folder)],
             stdin=subprocess.PIPE,
@@ -142,12 +159,15 @@ def programs() -> list[tuple[str, str]]:
 
 
 def _serve(folder: Path) -> None:
-    """Fork for each line on standard input; only the forked processes return, to run what they have been given."""
+    """Fork for each line on standard input a process that runs what it has been given."""
     import torch._dynamo
     import torch._inductor.compile_fx  # noqa: F401
 
     from tests.support.nonperturbation import capture, modes  # noqa: F401
 
+    for name in (*_IMPORTED_BY_A_COMPILE, *_agents_modules()):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()  # as a process in which torch has just been imported: no collection visits its modules again and again
     for line in sys.stdin:
@@ -155,8 +175,15 @@ def _serve(folder: Path) -> None:
         process = os.fork()
         if process == 0:
             _run(run, folder)
-            return
+            _end(run)
         print(_status(process), flush=True)
+
+
+def _agents_modules() -> list[str]:
+    """Return the names of the agent's modules, without those that do something when they are imported."""
+    left_out = {*(_AGENT / "api").iterdir(), *(_AGENT / "startup").iterdir()}
+    paths = {path for path in _AGENT.rglob("*.py") if path.name != "__init__.py"} - left_out
+    return [".".join(path.relative_to(_AGENT.parents[1]).with_suffix("").parts) for path in sorted(paths)]
 
 
 def _status(process: int) -> int:
@@ -191,6 +218,16 @@ def _run(run: Run, folder: Path) -> None:
         program()
     seen = Seen(compiled=noted, peak=_peak())
     folder.joinpath("seen").write_bytes(msgspec.json.encode(seen))
+
+
+def _end(run: Run) -> NoReturn:
+    """End the process as Python does, but leave the modules that are not the program's: that takes as long as a run."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    vars(sys.modules[f"{FOLDER}.{run.file}"]).clear()
+    gc.collect()
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def _forget_peak() -> None:

@@ -78,7 +78,10 @@ def _table(heading: str, entry: CacheEntry, found: Reductions) -> str:
             "",
             _COULD_CHANGE,
             *could_change,
-            f"`guards filters {entry.compile_id} {found.filtered[0].name}` tells all of them for one.",
+            *(
+                f"`guards filters {entry.compile_id} {each.name}` tells all of them for one."
+                for each in found.filtered[:1]
+            ),
         ]
     )
 
@@ -90,7 +93,7 @@ def _row(reduced: Reduced, everything: Reduced, name: str) -> str:
 
 
 def _notes(found: Reductions) -> list[str]:
-    notes = [found.unknown] if found.unknown is not None else []
+    notes = [note for note in (found.unknown, found.without_root) if note is not None]
     if found.own is not None and found.own.gone:
         dropped = found.everything.number - found.own.number
         told = some_values(found.own.gone)

@@ -15,6 +15,7 @@ from dynascope.agent.internals.guards.filtered import Filter, Rebuilding
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
 
 _NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
+_NOTHING_TO_EVALUATE = "With {} torch would find no compiled code and raise an error: it has nothing to evaluate."
 _NOT_EXACT = "What filters would drop of it is not known: its guards cannot be built again as they are."
 
 
@@ -42,6 +43,8 @@ class Reductions:
     filtered: list[Reduced]
     unknown: str | None
     """Why filters cannot be tried, as a sentence for the user."""
+    without_root: str | None = None
+    """What the stance would do where torch has no guards for it, as a sentence for the user."""
 
 
 def reduce_guards(
@@ -65,6 +68,9 @@ def reduce_guards(
     for name, keeps in filters.items():
         if keeps is None:
             root = entry.guards.diff_guard_root
+            if root is None:  # none is on what can differ between calls
+                found.without_root = _NOTHING_TO_EVALUATE.format(name)
+                continue
             reduced = Reduced(name, lines_below(entry.guards, root), lookup_time(root, values), [])
         elif rebuilding is not None:
             reduced = _reduced(name, rebuilding.with_filter(keeps), values)

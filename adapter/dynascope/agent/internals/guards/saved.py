@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import pickle
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch._dynamo import package
 from torch._dynamo.exc import PackageError
 
 from dynascope.agent.internals.guards.built_from import BuiltFrom
 from dynascope.agent.internals.guards.check import check
 from dynascope.agent.internals.guards.filtered import Filter, Rebuilding, Rebuilt, on_the_side
+from dynascope.agent.internals.guards.loaded import loaded
 
-_FSDP = "torch.distributed.fsdp._fully_shard._fully_shard"
 _IDENTITIES = {"ID_MATCH", "CLOSURE_MATCH", "WEAKREF_ALIVE", "DICT_VERSION"}
 
 
@@ -100,12 +96,13 @@ class Saving:
         if saving.error is not None:
             return Trouble("save", saving.error)
         try:
-            with on_the_side(), _as_at_the_start():
-                loaded = self._rebuilding.loaded(_unpickled(saving.saved))
+            with contextlib.ExitStack() as copies:
+                with on_the_side(), _as_at_the_start():
+                    guards = self._rebuilding.loaded(copies.enter_context(loaded(saving.saved)))
+                failed = check(guards, self._values).failed
+                return None if failed is None else Trouble("use", failed)
         except Exception as error:
             return Trouble("load", _text(error))
-        failed = check(loaded, self._values).failed
-        return None if failed is None else Trouble("use", failed)
 
 
 class _Saving(Rebuilt):
@@ -183,14 +180,6 @@ def _as_at_the_start() -> Iterator[None]:
             if torch.is_autocast_enabled(device):
                 stack.enter_context(torch.autocast(device, enabled=False))
         yield
-
-
-def _unpickled(saved: bytes) -> Any:
-    """Do as `package.load_guards_state` (2.9), without importing FSDP where the program has not."""
-    if _FSDP in sys.modules:
-        return package.load_guards_state(saved)
-    unpickler = getattr(package, "_GuardsStateUnpickler", pickle.Unpickler)  # 2.15
-    return unpickler(io.BytesIO(saved)).load()
 
 
 def _text(error: Exception) -> str:
