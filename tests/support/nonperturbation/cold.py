@@ -21,6 +21,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import CellType
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
@@ -45,8 +46,9 @@ _IMPORTED_BY_A_COMPILE = (
 )
 """What a process's first compile imports: a third of a run's time. Not every torch has each."""
 _AGENT = ROOT / "adapter" / "dynascope" / "agent"
-_CHANGING = re.compile(r"0x[0-9a-f]{6,}|^[VDIWE]\d{4} [\d:.]+ \d+ ", re.MULTILINE)
-"""Addresses, and the time and the process in a line of torch's logs."""
+_counted: list[CellType] = []
+_CHANGING = re.compile(r"0x[0-9a-f]{6,}|(?<=_)\d{12,}(?=_ID)|^[VDIWE]\d{4} [\d:.]+ \d+ ", re.MULTILINE)
+"""Addresses, in names of guarded globals too, and the time and the process in a line of torch's logs."""
 
 
 class Run(NamedTuple):
@@ -214,8 +216,11 @@ def _run(run: Run, folder: Path) -> None:
     program = getattr(importlib.import_module(f"{FOLDER}.{run.file}"), run.program)
     noted: dict[str, Any] = {}
     _forget_peak()
-    with MODES[run.mode](), _noting(noted):
-        program()
+    counts = gc.get_count()
+    with MODES[run.mode]():
+        _count_from(counts)
+        with _noting(noted):
+            program()
     seen = Seen(compiled=noted, peak=_peak())
     folder.joinpath("seen").write_bytes(msgspec.json.encode(seen))
 
@@ -228,6 +233,21 @@ def _end(run: Run) -> NoReturn:
     gc.collect()
     sys.stdout.flush()
     os._exit(0)
+
+
+def _count_from(counts: tuple[int, int, int]) -> None:
+    """Let the collector count from here, as where Dynascope's modules were loaded before the program."""
+    youngest, young, old = counts
+    was_enabled = gc.isenabled()
+    gc.disable()
+    gc.freeze()
+    for _ in range(old):
+        gc.collect(1)
+    for _ in range(young):
+        gc.collect(0)
+    _counted.extend([CellType() for _ in range(youngest - gc.get_count()[0])])
+    if was_enabled:
+        gc.enable()
 
 
 def _forget_peak() -> None:
@@ -250,8 +270,8 @@ def _noting(noted: dict[str, Any]) -> Iterator[None]:
     with guards_and_bytecode(traces), graphs(traces):
         yield
     noted["graphs"] = "\n".join(traces.graphs)
-    noted["guards"] = "\n".join(traces.guards)
-    noted["bytecode"] = "\n".join(traces.bytecode)
+    noted["guards"] = _normal("\n".join(traces.guards))
+    noted["bytecode"] = _normal("\n".join(traces.bytecode))
     counted = (f"{kind} {name} {count}" for kind, counts in counters.items() for name, count in counts.items())
     noted["counters"] = _normal("\n".join(sorted(counted)))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dynascope.agent.internals.interruption import is_of_program
+from dynascope.agent.program import collector
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -16,18 +17,28 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class HookFailures:
     """A context for hook bodies: it swallows exceptions and reports them, each failing line once.
 
+    What a body allocates does not count for the garbage collector.
+
     An exception that a signal handler raised while the thread was stopped is the program's and passes.
     """
 
     def __init__(self, report: Callable[[str], object]) -> None:
         """Report by `report(traceback)` on the thread that called the hook; it must not raise."""
         self._report = report
+        self.in_brief = _InBrief(self)
         self._reported: set[tuple[str, int, type]] = set()
 
     def __enter__(self) -> None:
-        pass
+        collector.hook_begins()
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
+        try:
+            return self.swallows(error)
+        finally:
+            collector.hook_ends()
+
+    def swallows(self, error: BaseException | None) -> bool:
+        """Whether it is an exception that the program does not get; report it."""
         if not isinstance(error, Exception) or is_of_program(error):
             return False
         self._swallow(error)
@@ -57,6 +68,22 @@ class HookFailures:
         is_new = place not in self._reported
         self._reported.add(place)
         return is_new
+
+
+class _InBrief:
+    """The same for bodies that run at every line or instruction, and do little."""
+
+    def __init__(self, failures: HookFailures) -> None:
+        self._failures = failures
+
+    def __enter__(self) -> None:
+        collector.brief_hook_begins()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
+        try:
+            return self._failures.swallows(error)
+        finally:
+            collector.brief_hook_ends()
 
 
 def contained(method: Method) -> Method:

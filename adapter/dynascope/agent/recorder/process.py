@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.module_names import DYNAMO
+from dynascope.agent.program import collector
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.comparison.trail import Trail
@@ -145,6 +146,7 @@ class _Recording:
         if not self.is_on:
             self.is_on = True
             self._board.open()
+            collector.prepare()
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
     def recorded(self) -> Recorded:
@@ -168,6 +170,7 @@ class _Recording:
         with self._hooking:  # a debugger in this process may call it on another thread
             if self._recorder is not None or not self.is_on:
                 return
+            collector.hook_begins()
             try:
                 from dynascope.agent.internals import self_test
                 from dynascope.agent.internals.features import GUARD_FILTERS, RECORDING
@@ -191,6 +194,8 @@ class _Recording:
                     self._board.program(_program(), _rank())
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
+            finally:
+                collector.hook_ends()
 
     def _write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""

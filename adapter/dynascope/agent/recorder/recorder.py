@@ -28,6 +28,7 @@ from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.program import collector
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
@@ -258,11 +259,14 @@ class Recorder:
         if recording is not None:
             if name == COLLECTION:
                 recording.trace_ends()
+                collector.collection_begins()
             recording.phase_begins(name)
         else:
             unseen(self._later.phase_begins, name, compile_id)  # a backward may compile where Dynamo is on
 
     def _phase_ends(self, name: str) -> None:
+        if name == COLLECTION:
+            collector.collection_ends()
         recording = self._on_this_thread()
         if recording is not None:
             recording.phase_ends(name)

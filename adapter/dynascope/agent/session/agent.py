@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from dynascope.agent.internals.compile.eval_frame import unseen
-from dynascope.agent.program import process_starts
+from dynascope.agent.program import collector, process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
 from dynascope.agent.session.requests.registry import serve
@@ -53,6 +53,7 @@ class Agent:
 
     def install(self) -> None:
         """Hook Dynamo once the session is configured and the program, not this, has imported it."""
+        collector.prepare()
         atexit.register(self.session.breakpoints.tell_never_hit)
         self._not_yet_imported = when_imported(_DYNAMO, lambda: self._is_there(_DYNAMO))
 

@@ -23,7 +23,7 @@ from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.internals import self_test
 from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.internals.features import STOPS
-from dynascope.agent.program import coverage, observed
+from dynascope.agent.program import collector, coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import Timeline
@@ -110,6 +110,13 @@ class Session(SuspensionObserver):
 
     def hook_dynamo(self) -> None:
         """Hook Dynamo, and tell the adapter which names this torch lacks."""
+        collector.hook_begins()
+        try:
+            self._hook_dynamo()
+        finally:
+            collector.hook_ends()
+
+    def _hook_dynamo(self) -> None:
         try:
             from dynascope.agent.session.compile_observer import CompileObserver
             from dynascope.agent.session.timeline_observer import TimelineObserver

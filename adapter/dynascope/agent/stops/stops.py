@@ -10,6 +10,7 @@ from typing import Any
 
 from dynascope.agent.documents.disassembly import Listings
 from dynascope.agent.documents.documents import document_source
+from dynascope.agent.program import collector
 from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
@@ -59,10 +60,24 @@ class CompileStops:
         inspection: the first `symbolic_frames` of its `frames` do not run.
         `is_recorded`: the user looks at a recorded line, and nothing has stopped there.
         """
-        thread, suspension = threading.current_thread(), self._suspension
         is_stopped = this_threads_clock().stands  # and runs what is evaluated there: it cannot be resumed twice
-        if self._over or is_stopped or not suspension.may_stop:
+        if self._over or is_stopped or not self._suspension.may_stop:
             return "continue"
+        collector.hook_begins()
+        try:
+            return self._wait(make_inspection, first_runtime_frame, stop, description, is_recorded)
+        finally:
+            collector.hook_ends()
+
+    def _wait(
+        self,
+        make_inspection: Callable[[Iterator[int], Sequence[types.FrameType]], Any],
+        first_runtime_frame: types.FrameType | None,
+        stop: Stop,
+        description: str,
+        is_recorded: bool,
+    ) -> ResumeCommand:
+        thread, suspension = threading.current_thread(), self._suspension
         self.time_limits.tell()
         ident = threading.get_ident()
         own_loop = suspension.kind == "own loop"
@@ -98,7 +113,8 @@ class CompileStops:
             with this_threads_clock().standing():
                 if suspension.needs_acknowledgement and not self._over:  # the client may have left since
                     acknowledged.wait()
-                return "continue" if self._over else suspension.wait(symbolic, first_runtime_frame, stop.reason)
+                with collector.waiting():
+                    return "continue" if self._over else suspension.wait(symbolic, first_runtime_frame, stop.reason)
         except BaseException as error:
             suspension.stop_interrupted(error)
             raise

@@ -7,6 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.frames import translators
+from dynascope.agent.program import collector
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.history.checkpoints import Checkpoints
@@ -209,6 +210,7 @@ class CompileState:
         """Stop repeating the trace: from here on it is traced as usual."""
         self.travel = None
         self.seen.rehearsal_ends()
+        collector.let_go()
 
     def frame_entered(self, code: types.CodeType) -> None:
         """Note that Dynamo begins to trace a frame, or goes on."""

@@ -209,8 +209,11 @@ class Hook:
 
     # ---- instructions
 
-    @contained
     def _instruction(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
+        with self.failures.in_brief:
+            self._follow(state, compile_state, activation, line)
+
+    def _follow(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
         clock = compile_state.clock
         activation.advance(line)
         if activation.in_prologue or not self.enabled:

@@ -11,6 +11,7 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.compile.retrace import frame_entered, trace_until_done
 from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.program import collector
 from dynascope.agent.program.tracebacks import hidden_frame
 
 _LIMIT_REACHED = "its recompile limit is reached"
@@ -132,7 +133,15 @@ class CompileHooks(Wrapping):
         def event_starts(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
             if event_name == COLLECTION:
                 observer.trace_ends()
+                collector.collection_begins()
             log_event_start(logger, event_name, *args, **kwargs)
+
+        log_event_end = self.original(torch_names.LOG_EVENT_END)
+
+        def event_ends(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
+            log_event_end(logger, event_name, *args, **kwargs)
+            if event_name == COLLECTION:
+                collector.collection_ends()
 
         for wrapper in (__call__, capture_frame):
             gives_large_chunk(wrapper)
@@ -144,6 +153,7 @@ class CompileHooks(Wrapping):
         self.put(torch_names.TRACE_FRAME, trace_frame)
         self.put(torch_names.PUSH_TX, enters)
         self.put(torch_names.LOG_EVENT_START, event_starts)
+        self.put(torch_names.LOG_EVENT_END, event_ends)
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""

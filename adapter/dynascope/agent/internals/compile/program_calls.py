@@ -24,6 +24,8 @@ _PASSES = (
 class ProgramCalls(Events):
     """Call `begins` before and `ends` after each call."""
 
+    are_many = True
+
     def __init__(
         self, begins: Callable[[Iterable[str]], Any], ends: Callable[[Any], None], failures: HookFailures
     ) -> None:
@@ -35,18 +37,18 @@ class ProgramCalls(Events):
         self._call_around(torch_names.RUN_NODE, _files_of_node)
 
     def _call_around(self, name: TorchName, files: Callable[..., Iterable[str]]) -> None:
-        original, failures = self.original(name), self.failures
+        original, body = self.original(name), self.body
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             token = None
-            with failures:
+            with body:
                 token = self._begins(files(*args, **kwargs))
             try:
                 with hidden_frame:
                     return original(*args, **kwargs)
             finally:
                 if token is not None:
-                    with failures:
+                    with body:
                         self._ends(token)
 
         self.put(name, wrapper)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.isolation.first_calls import FirstCalls
+from dynascope.agent.program import collector
 from dynascope.agent.program.tracebacks import hidden_frame
 
 _CHANGED = 0, 6, 9, 10
@@ -105,10 +106,15 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
 
     `rewinds` is called before each further trace. Dynamo counts neither an attempt nor a restart.
     """
-    arguments = _Arguments.of(args)
+    collector.hook_begins()
+    try:
+        arguments = _Arguments.of(args)
+    finally:
+        collector.hook_ends()
     before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call, _this_thread.entered
     call = Call(args, kwargs, sys.modules["torch.overrides"]._get_current_function_mode_stack())
     _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, call
+    is_outermost = not before[0]
     try:
         while True:
             entered = _this_thread.entered = Frames()
@@ -116,6 +122,7 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
                 with hidden_frame:
                     return trace(*args, **kwargs)
             except Rewind as rewind:
+                collector.hold()
                 _discard(rewind.outermost)
             entered.let_go()
             rewinds()
@@ -124,6 +131,8 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
             arguments.restore()
     finally:
         _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call, _this_thread.entered = before
+        if is_outermost:
+            collector.let_go()
 
 
 class _Arguments:

@@ -29,7 +29,7 @@ class LineEvents(Events):
             if translator.lineno == lineno:
                 return
             if not self.is_removed:
-                with failures:
+                with failures.in_brief:
                     begins(translator, lineno)
             with hidden_frame:
                 original(translator, lineno)

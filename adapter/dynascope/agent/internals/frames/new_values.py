@@ -38,12 +38,15 @@ def watcher(
             if stack:
                 top = id(stack[-1])
                 if top not in known:
-                    appeared(stack)
+                    with failures.in_brief:
+                        appeared(stack)
                 elif top in constants:
-                    constant_appeared(stack[-1])
+                    with failures.in_brief:
+                        constant_appeared(stack[-1])
             if line != latest:
                 latest = line
-                line_begins(line)
+                with failures.in_brief:
+                    line_begins(line)
         except Exception as error:
             failures.caught(error)
 

@@ -23,16 +23,18 @@ _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 class GuardEvents(Events):
     """Call `installed` when a new guard has been added."""
 
+    are_many = True
+
     def __init__(self, installed: Installed, failures: HookFailures) -> None:
         super().__init__(failures)
-        original = self.original(torch_names.ADD_GUARD)
+        original, body = self.original(torch_names.ADD_GUARD), self.body
 
         def add(guards: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
             before = len(guards.inner)
             with hidden_frame:
                 original(guards, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
             if len(guards.inner) != before and not self.is_removed:
-                with failures:
+                with body:
                     installed(str(guard.name), str(guard.create_fn_name()))
 
         self.put(torch_names.ADD_GUARD, add)

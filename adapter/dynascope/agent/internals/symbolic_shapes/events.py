@@ -42,6 +42,8 @@ _State = tuple[Any, Any]  # a symbol's replacement, and its range
 class SymbolEvents(Events):
     """Call `decided` once per decision, which is several nested calls of `ShapeEnv`."""
 
+    are_many = True
+
     def __init__(self, decided: Decided, failures: HookFailures) -> None:
         super().__init__(failures)
         self._decided = decided
@@ -61,7 +63,7 @@ class SymbolEvents(Events):
                 with hidden_frame:
                     return original(environment, subject, *args, **kwargs)
             before: dict[Any, _State] = {}
-            with self.failures:
+            with self.body:
                 before = _states(environment, subject)
             self._inside.is_set = True
             try:
@@ -69,7 +71,7 @@ class SymbolEvents(Events):
                     result = original(environment, subject, *args, **kwargs)
             finally:
                 self._inside.is_set = False
-            with self.failures:
+            with self.body:
                 self._tell(environment, before, subject if is_guard else None)
             return result
 

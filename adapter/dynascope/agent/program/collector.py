@@ -1,0 +1,155 @@
+"""Have garbage collected where it would be without Dynascope: what hooks allocate is not counted.
+
+Python collects when the allocations of containers, less those that were freed, exceed a threshold, and each collection
+that comes decides how long what it visits lives on. In a hook none comes, and when it ends the count is what it was:
+for each container that a hook leaves behind, one of a reserve is freed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import threading
+from collections.abc import Iterator
+from types import CellType
+
+from dynascope.agent.program import free_lists
+from dynascope.agent.program.hidden_threads import shown_threads
+
+_RESERVED = 40_000
+"""More than most compiles leave behind; 2 MB."""
+
+_reserve: list[CellType] = []
+"""Cells are the smallest containers that Python keeps on no list to use them again: freeing one counts."""
+
+
+class _Here(threading.local):
+    """How many hooks are entered on this thread, and what was when the outermost was."""
+
+    depth = 0
+    was_enabled = False
+    count = 0
+    collections = 0, 0
+    is_held = is_collecting = False
+    lengths: list[int] | None = None
+    depth_of_lengths = 0
+
+
+_here = _Here()
+
+
+def prepare() -> None:
+    """Fill the reserve in a program that may run, and leave the count as it was."""
+    count, was_enabled = gc.get_count()[0], gc.isenabled()
+    gc.disable()
+    if len(_reserve) < _RESERVED:
+        _refill()
+        if was_enabled:
+            _count_again_from(count)
+    if was_enabled:
+        gc.enable()
+
+
+def hook_begins() -> None:
+    """Count nothing on this thread until `hook_ends`, and collect nothing."""
+    brief_hook_begins()
+    here = _here
+    if here.lengths is None:
+        here.lengths, here.depth_of_lengths = free_lists.lengths(), here.depth
+
+
+def hook_ends() -> None:
+    """Count again, and collect, as before `hook_begins`."""
+    here = _here
+    if here.lengths is not None and here.depth == here.depth_of_lengths:
+        free_lists.restore(here.lengths)
+        here.lengths = None
+    brief_hook_ends()
+
+
+def brief_hook_begins() -> None:
+    """Do as `hook_begins` where what follows is so short that free lists hardly change."""
+    here = _here
+    here.depth += 1
+    if here.depth == 1:
+        here.was_enabled = gc.isenabled()
+        gc.disable()
+        here.count, *collections = gc.get_count()
+        here.collections = collections[0], collections[1]
+
+
+def brief_hook_ends() -> None:
+    """End what `brief_hook_begins` has begun."""
+    here = _here
+    here.depth -= 1
+    if here.depth:
+        return
+    count, *collections = gc.get_count()
+    if here.collections == (collections[0], collections[1]):  # else one was asked for, and the count began anew
+        more = count - here.count
+        if more > len(_reserve) and here.was_enabled:
+            _count_again_from(here.count)
+        elif more > 0:
+            del _reserve[-more:]
+        elif more < 0:
+            _allocate(-more)
+    if here.was_enabled:
+        gc.enable()
+
+
+def collection_begins() -> None:
+    """Fill the reserve where torch is about to collect: the count begins anew then."""
+    if not _here.is_collecting:
+        _here.is_collecting = True
+        hook_begins()
+        _refill()
+
+
+def collection_ends() -> None:
+    """End what `collection_begins` has begun, if it has."""
+    if _here.is_collecting:
+        _here.is_collecting = False
+        hook_ends()
+
+
+def hold() -> None:
+    """Count nothing on this thread until `let_go`: what follows is done a second time."""
+    if not _here.is_held:
+        _here.is_held = True
+        hook_begins()
+
+
+def let_go() -> None:
+    """End what `hold` has begun, if it has."""
+    if _here.is_held:
+        _here.is_held = False
+        hook_ends()
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """Collect while this thread waits in a hook, if other threads of the program run on."""
+    here = _here
+    if not (here.depth and here.was_enabled and shown_threads() > 1):
+        yield
+        return
+    gc.enable()
+    try:
+        yield
+    finally:
+        gc.disable()
+        here.collections = -1, -1
+
+
+def _refill() -> None:
+    _allocate(_RESERVED - len(_reserve))
+
+
+def _allocate(number: int) -> None:
+    _reserve.extend([CellType() for _ in range(number)])
+
+
+def _count_again_from(count: int) -> None:
+    """Collect the youngest, which would come at the next allocation, and count up."""
+    gc.collect(0)
+    _allocate(count - gc.get_count()[0])
