@@ -1,4 +1,4 @@
-"""Programs of many other kinds, written before anything was run on them: what ordinary code keeps, drops and finalizes."""
+"""Programs of many other kinds, written before they were run: what ordinary code keeps, drops, finalizes."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,7 @@ import threading
 import traceback
 import tracemalloc
 import weakref
+from typing import ClassVar
 
 import torch
 
@@ -103,7 +104,7 @@ def program_cached_tensors_of_owners() -> None:
 
 def program_weak_key_cache_in_a_module() -> None:
     class Layer(torch.nn.Module):
-        seen: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        seen: ClassVar[weakref.WeakKeyDictionary] = weakref.WeakKeyDictionary()
 
         def forward(self, x):
             torch._dynamo.graph_break()
