@@ -48,8 +48,9 @@ def run_programs() -> None:
 
 
 def is_of_programs(value: object) -> bool:
-    if isinstance(value, types.FunctionType):
-        return value.__code__.co_filename.startswith(FOLDER)
+    if isinstance(value, (types.FunctionType, types.CodeType)):
+        code = value.__code__ if isinstance(value, types.FunctionType) else value
+        return code.co_filename.startswith(FOLDER)
     return type(value).__module__.startswith("tests.programs.lifetimes")
 
 

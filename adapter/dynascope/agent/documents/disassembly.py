@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import threading
 import types
+import weakref
 import zlib
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dynascope.agent.internals.frames import instructions as bytecode
-from dynascope.agent.internals.frames import resume, translators
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DisassembleBody, DisassembledInstruction, Source
@@ -33,15 +36,22 @@ class BadAddress(Exception):
 
 
 class Listing:
-    """The instructions of one code object, which is kept alive."""
+    """The instructions of one code object, which is not kept alive."""
 
-    def __init__(self, base: int, code: types.CodeType, instructions: tuple[Any, ...]) -> None:
+    def __init__(
+        self, base: int, code: types.CodeType, instructions: tuple[Any, ...], dropped: Callable[[object], None]
+    ) -> None:
+        """Call `dropped` when the program has dropped the code."""
         self.base = base
-        self.code = code
-        self.original = resume.original_code(code)
+        self.path, self.function, self.code_id = code.co_filename, code.co_qualname, id(code)
+        self._code = weakref.ref(code, dropped)
         self.instructions = instructions
-        """Dynamo's instructions."""
+        """Dynamo's instructions; none when the code is dropped: their constants were the program's."""
         self._rows: list[bytecode.Instruction] | None = None
+
+    def is_of(self, code: types.CodeType) -> bool:
+        """Whether it lists this code object; another may have got the identity of one that is gone."""
+        return self._code() is code
 
     @property
     def rows(self) -> list[bytecode.Instruction]:
@@ -62,7 +72,7 @@ class Listings:
     """The listings of a session. Stopped threads add to them, the channel's thread reads them."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # code may be dropped while it is held
         self._by_code: dict[int, Listing] = {}
         self._by_number: dict[int, Listing] = {}
 
@@ -80,9 +90,17 @@ class Listings:
                 number = number_of(code)
                 while number in self._by_number:
                     number += 1
-                listing = Listing(_ROOM * number, code, bytecode.instructions_of(translator))
+                listing = Listing(
+                    _ROOM * number, code, bytecode.instructions_of(translator), partial(self._forget, id(code))
+                )
                 self._by_code[id(code)] = self._by_number[number] = listing
             return listing
+
+    def _forget(self, code_id: int, _: object) -> None:
+        with self._lock:
+            listing = self._by_code.pop(code_id)
+            del self._by_number[listing.base // _ROOM]
+        listing.instructions = ()
 
     def find(self, reference: str, offset: int = 0) -> tuple[Listing, int]:
         """Return listing and index of the instruction `offset` bytes on. Raises BadAddress."""
@@ -141,7 +159,7 @@ def number_of(code: types.CodeType) -> int:
 
 def _instruction(listing: Listing, index: int, has_source: bool) -> DisassembledInstruction:
     row = listing.rows[index]
-    path = listing.code.co_filename
+    path = listing.path
     source = None
     if has_source:
         real = None if path.startswith("<") else real_path(path)
@@ -149,7 +167,7 @@ def _instruction(listing: Listing, index: int, has_source: bool) -> Disassembled
     return DisassembledInstruction(
         address=text_of(listing.address(index)),
         instruction=_text(listing, row),
-        symbol=listing.code.co_qualname,
+        symbol=listing.function,
         location=source,
         line=row.line,
         column=None if row.column is None else row.column + 1,

@@ -80,7 +80,7 @@ class InstructionBreakpoints(BreakpointKind):
             index = first
             state.message = f"Moved past the function prologue. {_STOPS}"
         state.instruction_reference = text_of(listing.address(index))
-        state.line, state.source = listing.rows[index].line, Source(path=listing.code.co_filename)
+        state.line, state.source = listing.rows[index].line, Source(path=listing.path)
         return AddressedBreakpoint(breakpoint, listing, index), state
 
     def never_hit(self) -> Iterable[BreakpointState]:
@@ -93,6 +93,6 @@ class InstructionBreakpoints(BreakpointKind):
             elif isinstance(code, int):
                 why = "Dynamo has traced no code at this address."
             else:
-                why = f"Dynamo did not trace this instruction of {code.code.co_qualname} after the breakpoint was set."
+                why = f"Dynamo did not trace this instruction of {code.function} after the breakpoint was set."
             if why is not None:
                 yield msgspec.structs.replace(state, message=why)

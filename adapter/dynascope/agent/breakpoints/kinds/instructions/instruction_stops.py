@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
@@ -53,7 +54,7 @@ class _Table:
         self._listings = listings
         self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
         self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
-        self._resumed: dict[int, tuple[types.CodeType, dict[int, int]]] = {}
+        self._resumed: dict[int, tuple[weakref.ref[types.CodeType], dict[int, int]]] = {}
         for row in addressed:
             if isinstance(row.code, int):
                 self._awaited.setdefault(row.code, []).append((row.index, row.breakpoint))
@@ -61,12 +62,12 @@ class _Table:
                 self._add(row.code, row.index, row.breakpoint)
 
     def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
-        at = self._at.setdefault(id(listing.code), (listing, {}))[1]
+        at = self._at.setdefault(listing.code_id, (listing, {}))[1]
         at.setdefault(index, []).append(breakpoint)
 
     def are_in(self, code: types.CodeType) -> bool:
         """Whether a frame of this code may reach a breakpoint."""
-        if id(code) in self._at or id(resume.original_code(code)) in self._at:
+        if self._in(code) is not None or self._in(resume.original_code(code)) is not None:
             return True
         return bool(self._awaited) and number_of(code) in self._awaited
 
@@ -79,18 +80,22 @@ class _Table:
         if not self._at:
             return ()
         code, index = activation.code, translators.instruction_index(activation.translator)
-        own = self._at.get(id(code))
+        own = self._in(code)
         breakpoints = list(own[1].get(index, ())) if own is not None else []
-        if activation.original is not code and (original := self._at.get(id(activation.original))) is not None:
+        if activation.original is not code and (original := self._in(activation.original)) is not None:
             place = self._places(activation, original[0]).get(index)
             if place is not None:
                 breakpoints += original[1].get(place, ())
         return breakpoints
 
+    def _in(self, code: types.CodeType) -> tuple[Listing, dict[int, list[Breakpoint]]] | None:
+        there = self._at.get(id(code))
+        return there if there is not None and there[0].is_of(code) else None
+
     def _places(self, activation: Activation, original: Listing) -> dict[int, int]:
         entry = self._resumed.get(id(activation.code))
-        if entry is None:
+        if entry is None or entry[0]() is not activation.code:
             resumed = instructions.instructions_of(activation.translator)
             places = instructions.places_in_original(resumed, original.instructions)
-            entry = self._resumed[id(activation.code)] = activation.code, places
+            entry = self._resumed[id(activation.code)] = weakref.ref(activation.code), places
         return entry[1]
