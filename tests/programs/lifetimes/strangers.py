@@ -438,7 +438,7 @@ def program_traced_memory() -> None:
     tracemalloc.start()
     for n in (1, 2, 3):
         blob = [b"x" * (8 << 20) for _ in range(n)]
-        before = tracemalloc.get_traced_memory()[0] >> 20
+        before = tracemalloc.get_traced_memory()[0] >> 23
         print(f(torch.ones(2), blob).sum().item(), before)
         del blob
         print(tracemalloc.get_traced_memory()[0] >> 23)
