@@ -279,4 +279,8 @@ def _noting(noted: dict[str, Any]) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1])) if len(sys.argv) == 2 else _run(Run(*json.loads(sys.argv[2])), Path(sys.argv[1]))
+    if len(sys.argv) == 2:
+        _serve(Path(sys.argv[1]))
+    else:
+        _run(Run(*json.loads(sys.argv[2])), Path(sys.argv[1]))
+        _end(Run(*json.loads(sys.argv[2])))
