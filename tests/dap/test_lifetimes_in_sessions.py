@@ -76,7 +76,7 @@ def observed(client: DapClient, path: Path, file: str, is_stopped: bool) -> str:
 
 
 @pytest.mark.second_leg
-@pytest.mark.parametrize(("program", "is_stopped"), [(SAMPLE[1], True), (SAMPLE[0], False)], ids=["stopped", "idle"])
+@pytest.mark.parametrize(("program", "is_stopped"), [(SAMPLE[0], True), (SAMPLE[1], False)], ids=["stopped", "idle"])
 def test_sample(client: DapClient, tmp_path: Path, program: tuple[str, str], is_stopped: bool) -> None:
     path = driver(tmp_path, *program, "on")
     assert observed(client, path, program[0], is_stopped) == alone(path)

@@ -157,8 +157,8 @@ class CompileHooks(Wrapping):
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""
-        here = sys._getframe()
-        return _caller_of(here, self._entries) or _caller_of(here, self._entries_before)
+        # no name for the frame of this call: it would be in a cycle of references, and all below it with it
+        return _caller_of(sys._getframe(), self._entries) or _caller_of(sys._getframe(), self._entries_before)
 
 
 def _caller_of(frame: types.FrameType | None, codes: Collection[types.CodeType]) -> types.FrameType | None:
