@@ -25,7 +25,6 @@ class HookFailures:
     def __init__(self, report: Callable[[str], object]) -> None:
         """Report by `report(traceback)` on the thread that called the hook; it must not raise."""
         self._report = report
-        self.in_brief = _InBrief(self)
         self._reported: set[tuple[str, int, type]] = set()
 
     def __enter__(self) -> None:
@@ -68,22 +67,6 @@ class HookFailures:
         is_new = place not in self._reported
         self._reported.add(place)
         return is_new
-
-
-class _InBrief:
-    """The same for bodies that run at every line or instruction, and do little."""
-
-    def __init__(self, failures: HookFailures) -> None:
-        self._failures = failures
-
-    def __enter__(self) -> None:
-        collector.brief_hook_begins()
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
-        try:
-            return self._failures.swallows(error)
-        finally:
-            collector.brief_hook_ends()
 
 
 def contained(method: Method) -> Method:

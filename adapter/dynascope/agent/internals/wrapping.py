@@ -88,22 +88,17 @@ class Wrapping:
 class Events(Wrapping):
     """Wrappers that report calls. An exception in a called function is reported to `failures`."""
 
-    are_many = False
-    """Whether there are many calls in a compile, of functions that do little."""
-
     def __init__(self, failures: HookFailures) -> None:
         super().__init__()
         self.failures = failures
-        self.body = failures.in_brief if self.are_many else failures
-        """The context in which the called function runs."""
 
     def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
         """Call `call` with the arguments before each call of the original."""
-        original, body = self.original(name), self.body
+        original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not self.is_removed:
-                with body:
+                with failures:
                     call(*args, **kwargs)
             with hidden_frame:
                 return original(*args, **kwargs)
@@ -112,13 +107,13 @@ class Events(Wrapping):
 
     def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
         """Call `call` with the result and the arguments after each return of the original."""
-        original, body = self.original(name), self.body
+        original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             with hidden_frame:
                 result = original(*args, **kwargs)
             if not self.is_removed:
-                with body:
+                with failures:
                     call(result, *args, **kwargs)
             return result
 
@@ -126,7 +121,7 @@ class Events(Wrapping):
 
     def call_on_error(self, name: TorchName, call: Callable[[Exception], object]) -> None:
         """Call `call` with each exception that the original raises."""
-        original, body = self.original(name), self.body
+        original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             try:
@@ -134,7 +129,7 @@ class Events(Wrapping):
                     return original(*args, **kwargs)
             except Exception as error:
                 if not self.is_removed:
-                    with body:
+                    with failures:
                         call(error)
                 raise
 

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from types import CellType
 
-from dynascope.agent.program import free_lists
 from dynascope.agent.program.hidden_threads import shown_threads
 
 _RESERVED = 40_000
@@ -31,8 +30,6 @@ class _Here(threading.local):
     count = 0
     collections = 0, 0
     is_held = is_collecting = False
-    lengths: list[int] | None = None
-    depth_of_lengths = 0
 
 
 _here = _Here()
@@ -52,23 +49,6 @@ def prepare() -> None:
 
 def hook_begins() -> None:
     """Count nothing on this thread until `hook_ends`, and collect nothing."""
-    brief_hook_begins()
-    here = _here
-    if here.lengths is None:
-        here.lengths, here.depth_of_lengths = free_lists.lengths(), here.depth
-
-
-def hook_ends() -> None:
-    """Count again, and collect, as before `hook_begins`."""
-    here = _here
-    if here.lengths is not None and here.depth == here.depth_of_lengths:
-        free_lists.restore(here.lengths)
-        here.lengths = None
-    brief_hook_ends()
-
-
-def brief_hook_begins() -> None:
-    """Do as `hook_begins` where what follows is so short that free lists hardly change."""
     here = _here
     here.depth += 1
     if here.depth == 1:
@@ -78,8 +58,8 @@ def brief_hook_begins() -> None:
         here.collections = collections[0], collections[1]
 
 
-def brief_hook_ends() -> None:
-    """End what `brief_hook_begins` has begun."""
+def hook_ends() -> None:
+    """Count again, and collect, as before `hook_begins`."""
     here = _here
     here.depth -= 1
     if here.depth:

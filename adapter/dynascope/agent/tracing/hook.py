@@ -210,7 +210,7 @@ class Hook:
     # ---- instructions
 
     def _instruction(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
-        with self.failures.in_brief:
+        with self.failures:
             self._follow(state, compile_state, activation, line)
 
     def _follow(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:

@@ -45,8 +45,6 @@ class _Noted(list[Any]):
 class CodegenEvents(Events):
     """Call `ended` for each graph that ends while its frames still exist, on the compiling thread."""
 
-    are_many = True
-
     def __init__(self, ended: Callable[[Ending], None], failures: HookFailures) -> None:
         super().__init__(failures)
         self._ended = ended
@@ -76,7 +74,7 @@ class CodegenEvents(Events):
             with hidden_frame:
                 values, meta = restore(self, tx, stack_pops)
             if not events.is_removed:
-                with events.body:
+                with events.failures:
                     events._take(self, tx, before, values, meta)
             return values, meta
 

@@ -24,8 +24,6 @@ _PASSES = (
 class ProgramCalls(Events):
     """Call `begins` before and `ends` after each call."""
 
-    are_many = True
-
     def __init__(
         self, begins: Callable[[Iterable[str]], Any], ends: Callable[[Any], None], failures: HookFailures
     ) -> None:
@@ -37,7 +35,7 @@ class ProgramCalls(Events):
         self._call_around(torch_names.RUN_NODE, _files_of_node)
 
     def _call_around(self, name: TorchName, files: Callable[..., Iterable[str]]) -> None:
-        original, body = self.original(name), self.body
+        original, body = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             token = None

@@ -29,7 +29,7 @@ class LineEvents(Events):
             if translator.lineno == lineno:
                 return
             if not self.is_removed:
-                with failures.in_brief:
+                with failures:
                     begins(translator, lineno)
             with hidden_frame:
                 original(translator, lineno)

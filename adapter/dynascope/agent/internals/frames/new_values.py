@@ -38,14 +38,14 @@ def watcher(
             if stack:
                 top = id(stack[-1])
                 if top not in known:
-                    with failures.in_brief:
+                    with failures:
                         appeared(stack)
                 elif top in constants:
-                    with failures.in_brief:
+                    with failures:
                         constant_appeared(stack[-1])
             if line != latest:
                 latest = line
-                with failures.in_brief:
+                with failures:
                     line_begins(line)
         except Exception as error:
             failures.caught(error)

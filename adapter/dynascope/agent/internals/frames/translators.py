@@ -24,8 +24,6 @@ Translator = Any
 class ActivationHooks(Events):
     """Call `entered` with a frame when its tracing begins or resumes, `left` when it pauses or ends."""
 
-    are_many = True
-
     def __init__(
         self, entered: Callable[[Translator], None], left: Callable[[Translator], None], failures: HookFailures
     ) -> None:

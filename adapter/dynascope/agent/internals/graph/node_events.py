@@ -28,8 +28,6 @@ _AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
 class NodeEvents(Events):
     """Call `entered` with each node that enters a graph which Dynamo builds."""
 
-    are_many = True
-
     def __init__(self, entered: Entered, failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_after(torch_names.CREATE_NODE, lambda node, *args, **kwargs: entered(node))

@@ -23,11 +23,9 @@ _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 class GuardEvents(Events):
     """Call `installed` when a new guard has been added."""
 
-    are_many = True
-
     def __init__(self, installed: Installed, failures: HookFailures) -> None:
         super().__init__(failures)
-        original, body = self.original(torch_names.ADD_GUARD), self.body
+        original, body = self.original(torch_names.ADD_GUARD), self.failures
 
         def add(guards: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
             before = len(guards.inner)

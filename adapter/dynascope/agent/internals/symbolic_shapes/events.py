@@ -42,8 +42,6 @@ _State = tuple[Any, Any]  # a symbol's replacement, and its range
 class SymbolEvents(Events):
     """Call `decided` once per decision, which is several nested calls of `ShapeEnv`."""
 
-    are_many = True
-
     def __init__(self, decided: Decided, failures: HookFailures) -> None:
         super().__init__(failures)
         self._decided = decided
@@ -63,7 +61,7 @@ class SymbolEvents(Events):
                 with hidden_frame:
                     return original(environment, subject, *args, **kwargs)
             before: dict[Any, _State] = {}
-            with self.body:
+            with self.failures:
                 before = _states(environment, subject)
             self._inside.is_set = True
             try:
@@ -71,7 +69,7 @@ class SymbolEvents(Events):
                     result = original(environment, subject, *args, **kwargs)
             finally:
                 self._inside.is_set = False
-            with self.body:
+            with self.failures:
                 self._tell(environment, before, subject if is_guard else None)
             return result
 

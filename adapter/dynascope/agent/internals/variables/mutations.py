@@ -15,8 +15,6 @@ Changed = Callable[[object, str | None], None]
 class MutationEvents(Events):
     """Call `changed` before a container changes, and when an attribute has its new value."""
 
-    are_many = True
-
     def __init__(self, changed: Changed, failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_after(torch_names.MUTATION, lambda _, effects, var, *args, **kwargs: changed(var, None))
