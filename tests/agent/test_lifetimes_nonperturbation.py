@@ -14,7 +14,6 @@ from tests.support.nonperturbation.modes import MODES
 SAMPLE = (
     (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
     (("extensions", "program_operator_that_flattens"), ("back", "what if")),
-    (("compiles", "program_speculation_that_restarts"), ("recorded",)),
 )
 _CALLED_AGAIN = ("program_comptime_callback", "program_comptime_prints"), ("back", "what if")
 """A trace that is repeated calls what is given to `comptime` again: the user is asked before."""
