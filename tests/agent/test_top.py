@@ -129,6 +129,7 @@ def test_it_tells_where_a_compile_is_and_for_how_long(tmp_path: Path) -> None:
     assert ended.exit_code == 1 and f"There is no process {started.pid}." in ended.output
 
 
+@pytest.mark.matrix
 def test_a_pass_of_inductor_is_told_by_its_name(tmp_path: Path) -> None:
     with program(tmp_path, INDUCTOR, "pass") as started, waiting_at(tmp_path / "pass"):
         (compile,) = seen(started.pid)["compiles"]

@@ -1,6 +1,6 @@
 """Which mends the quick tests would find missing: `python -m tests.bench.reverted_mends [--last 40] [COMMIT…]`.
 
-For each of the last commits that changed both the product and a test, the change of the product alone is taken back in
+For each of the last commits that changed the product and added a test, the change of the product alone is taken back in
 a copy of the checkout, and the quick tests of the files that the commit changed are run. One of them has to fail. A
 commit whose change cannot be taken back, because later ones changed the same lines, is left out and named.
 """
@@ -48,8 +48,17 @@ def main(last: int, workers: int, commits: tuple[str, ...]) -> None:
 
 
 def mends() -> list[str]:
-    """Return the commits that changed the product and tests, the newest first."""
-    return [commit for commit in git("log", "--no-merges", "--format=%h").split() if product(commit) and tests(commit)]
+    """Return the commits that changed the product and added a test, the newest first."""
+    return [
+        commit for commit in git("log", "--no-merges", "--format=%h").split() if product(commit) and adds_test(commit)
+    ]
+
+
+def adds_test(commit: str) -> bool:
+    files = tests(commit)
+    return bool(files) and bool(
+        re.search(r"^\+(async )?def test_", git("show", "--format=", commit, "--", *files), re.M)
+    )
 
 
 def product(commit: str) -> list[str]:

@@ -188,6 +188,7 @@ def test_both_halves_stop_on_the_same_line(client: DapClient, tmp_path: Path) ->
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.matrix
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_tiny_llama(client: DapClient, runtime: bool) -> None:
     from transformers.models.llama import modeling_llama

@@ -55,6 +55,7 @@ def test_a_pause_that_must_wait_for_a_backend_says_so(client: DapClient, tmp_pat
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.matrix
 @pytest.mark.real_processes
 def test_top_tells_that_a_debugger_has_stopped_a_compile(client: DapClient, tmp_path: Path) -> None:
     (tmp_path / "ready").touch()

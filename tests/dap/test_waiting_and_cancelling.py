@@ -111,6 +111,7 @@ def test_a_long_compile_shows_its_phases(client: DapClient, runtime: bool) -> No
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.matrix
 def test_a_client_that_shows_no_progress_gets_none(client: DapClient) -> None:
     client.launch(launch(SLOW))
     assert client.wait_for_end() == 0

@@ -281,6 +281,7 @@ def check_meanwhile(folder: Path, rounds: int, seed: int) -> None:
         assert client.end()[0] == 0
 
 
+@pytest.mark.matrix
 def test_a_store_that_is_written_and_replaced_meanwhile(tmp_path: Path):
     check_meanwhile(tmp_path, 2, seed=1)
 
