@@ -87,6 +87,8 @@ class Server:
             each.close()
 
     def _pass_signals_on(self, connection: socket.socket) -> None:
+        if connection not in self._children:
+            return  # it has ended since both were seen
         try:
             numbers = connection.recv(64)
         except OSError:
