@@ -27,7 +27,7 @@ from tests.support.nonperturbation.modes import MODES
 pytestmark = pytest.mark.second_leg
 
 OBSERVED = [
-    mode if mode == "recorded" else pytest.param(mode, marks=pytest.mark.matrix)
+    mode if mode in ("recorded", "stopped") else pytest.param(mode, marks=pytest.mark.matrix)
     for mode in sorted(set(MODES) - {"plain"})
 ]
 PROGRAMS = (

@@ -72,7 +72,7 @@ def test_the_line_that_ends_a_graph_is_counted_once(monkeypatch: pytest.MonkeyPa
     pause = Trace.pause
 
     def later(trace: Trace) -> None:
-        time.sleep(0.2)
+        time.sleep(0.6)
         pause(trace)
 
     monkeypatch.setattr(Trace, "pause", later)
