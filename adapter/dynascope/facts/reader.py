@@ -69,7 +69,7 @@ class Reader:
 
     @contextmanager
     def unchanging(self) -> Iterator[None]:
-        """Read the store as it is now until the end, whatever is written meanwhile."""
+        """Read the store as it is now, in one transaction: what others write meanwhile is not seen."""
         if self._connection.in_transaction:
             yield
             return

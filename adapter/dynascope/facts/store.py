@@ -77,7 +77,7 @@ def _is_there(path: Path) -> bool:
         return False
     except OSError as error:  # a link to itself, a folder that may not be read
         raise StoreUnreadable(f"{path} cannot be read ({error.strerror}). {WHAT_TO_DO}") from None
-    if not stat.S_ISREG(mode):  # SQLite waits for ever for whoever writes to a pipe
+    if not stat.S_ISREG(mode):  # SQLite would wait until another process opens the pipe
         what = "is a folder" if stat.S_ISDIR(mode) else "is not a file"
         raise StoreUnreadable(f"{path} {what}. {WHAT_TO_DO}")
     return True

@@ -29,7 +29,7 @@ class Document(TextDocument):
         self._source = source[:start] + change.text + source[end:]
 
     def _offset(self, source: str, ends: list[Any], position: types.Position) -> int:
-        """Return the index of a position; the end of its line, or of the text, for one behind that."""
+        """Return the index of a position, at most the end of its line or of the text."""
         if position.line > len(ends):
             return len(source)
         first = ends[position.line - 1].end() if position.line > 0 else 0

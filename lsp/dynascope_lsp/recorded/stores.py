@@ -34,7 +34,7 @@ DEPTH = 3
 
 _UNKNOWN = (0, 0, 0)
 """What a file that was refused without a look at it is known by."""
-TABLES = re.findall(r"CREATE TABLE (\w+)", MIGRATIONS[0])
+_TABLES = re.findall(r"CREATE TABLE (\w+)", MIGRATIONS[0])
 """The tables that a store of any readable version has."""
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist"}
 
@@ -94,7 +94,7 @@ class Store:
         if self.reader is None:
             return
         with decoding():
-            for table in TABLES:
+            for table in _TABLES:
                 self.reader.execute(f"SELECT * FROM {table} LIMIT 1").fetchall()
             (found,) = self.reader.execute("PRAGMA quick_check(1)").fetchone()
             lost = "SELECT count(*) FROM compile WHERE function NOT IN (SELECT id FROM string)"
@@ -246,7 +246,7 @@ class Stores:
             yield
 
     def failed(self, error: Exception) -> None:
-        """Look for the store that a query has failed in: whoever made it does not know."""
+        """Look for the store in which a query has failed: the caller does not know which it was."""
         log.warning("reading facts failed: %s", error)
         suspects = [store for store, _ in self._open()]
         is_passing = isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)

@@ -36,7 +36,7 @@ class Recorder(importlib.abc.MetaPathFinder):
     def _note(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
     ) -> Any:
-        """Import a module. A module that is there already is asked for, too: what has brought it may be left out."""
+        """Import a module, and note which module needs it, also if another has imported it before."""
         imported = self._import(name, globals, locals, fromlist, level)
         importer = globals and globals.get("__name__")
         if importer and sys._getframe(1).f_code.co_name == "<module>":

@@ -15,7 +15,7 @@ from dynascope.agent.internals.guards.filtered import Filter, Rebuilding
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
 
 _NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
-_NOTHING_TO_EVALUATE = "With {} torch would find no compiled code and raise an error: it has nothing to evaluate."
+_NOTHING_TO_EVALUATE = "With {} torch would find no compiled code here, and raise an error: no guard would be left."
 _NOT_EXACT = "What filters would drop of it is not known: its guards cannot be built again as they are."
 
 
@@ -44,7 +44,7 @@ class Reductions:
     unknown: str | None
     """Why filters cannot be tried, as a sentence for the user."""
     without_root: str | None = None
-    """What the stance would do where torch has no guards for it, as a sentence for the user."""
+    """A sentence for the user, if the stance that evaluates fewer guards would find none in this entry."""
 
 
 def reduce_guards(

@@ -1,8 +1,10 @@
-"""Have garbage collected where it would be without Dynascope: what hooks allocate is not counted.
+"""Keep the allocations of hooks out of the counts by which Python decides when to collect garbage.
 
-Python collects when the allocations of containers, less those that were freed, exceed a threshold, and each collection
-that comes decides how long what it visits lives on. In a hook none comes, and when it ends the count is what it was:
-for each container that a hook leaves behind, one of a reserve is freed.
+Python collects when the containers that were allocated outnumber those that were freed by a threshold
+(`gc.set_threshold`). A collection that came at another place could free an object of the program later or earlier.
+During a hook nothing is collected. At its end the count is as before: for each container that the hook keeps, one of a
+reserve is freed. A container that Python takes from its own list of freed ones is not counted, so that small
+differences remain.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from types import CellType
 from dynascope.agent.program.hidden_threads import shown_threads
 
 _RESERVED = 40_000
-"""More than most compiles leave behind; 2 MB."""
+"""The containers in the reserve: more than the hooks of most compiles keep; 2 MB."""
 
 _reserve: list[CellType] = []
-"""Cells are the smallest containers that Python keeps on no list to use them again: freeing one counts."""
+"""Cells: the smallest containers of which Python keeps no list of freed ones, so that freeing a cell is counted."""
 
 
 class _Here(threading.local):

@@ -29,7 +29,7 @@ def is_at(instruction: Any, first: Place | None) -> bool:
     place = _place(instruction)
     if place is None or first is None:
         return False
-    # one instruction of the code may be several of Dynamo's: LOAD_FAST_LOAD_FAST
+    # Dynamo splits instructions such as LOAD_FAST_LOAD_FAST in two
     return place[1:] == first[1:] and first[0].startswith(place[0])
 
 

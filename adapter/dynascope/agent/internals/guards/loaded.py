@@ -1,4 +1,4 @@
-"""Load guards that were saved, beside copies of the program's values, and drop the copies without their finalizers."""
+"""Load saved guards with copies of the program's values, and drop the copies without running their finalizers."""
 
 from __future__ import annotations
 

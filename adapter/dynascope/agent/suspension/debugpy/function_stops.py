@@ -1,7 +1,7 @@
-"""Have pydevd stop in functions that a dotted name means: by itself it compares plain names alone.
+"""Have pydevd stop in the functions that a dotted name stands for; pydevd itself compares plain names only.
 
-A pattern may come before the last dot; behind it, every call of every function would have to be looked at. A function
-that runs in code that Dynamo generated for it does not stop: it has stopped where Dynamo traced it.
+The part before the last dot may be a pattern. The part after it may not: pydevd would have to match every call against
+it. Code that Dynamo generated for a function does not stop: the function has stopped where Dynamo traced it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def take_dotted_names(debugger: Any, api: Any, replace: Replace) -> None:
 
 
 class BreakpointsOfName:
-    """What pydevd takes for one breakpoint: all that may stop in functions of one name."""
+    """All function breakpoints with the same last name, which pydevd treats as one breakpoint."""
 
     condition = expression = hit_condition = None
     is_logpoint = False
@@ -56,11 +56,11 @@ class BreakpointsOfName:
 
     @property
     def breakpoint_id(self) -> int:
-        """Return the id of the one that has stopped this thread."""
+        """Return the id of the breakpoint that has stopped this thread."""
         return int(getattr(self._at_stop, "id", self._breakpoints[0].breakpoint_id))
 
     def stops_in(self, frame: types.FrameType, holds: Callable[[Any, types.FrameType], Any]) -> bool:
-        """Whether one of them stops in this call; all of them count it."""
+        """Whether a breakpoint stops in this call. Each counts the call as a hit."""
         if unseen(made_from, frame.f_code) is not None:
             return False
         named = [each for each in self._breakpoints if unseen(_names, each.func_name, frame.f_code)]
