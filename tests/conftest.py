@@ -43,14 +43,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and fork_server.can_be_used():
-        server = fork_server.ForkServer()
-        os.environ[fork_server.ADDRESS] = server.address  # workers inherit it
+        for kind in (fork_server.PROGRAMS, fork_server.TOOLS):
+            server = fork_server.ForkServer(kind)
+            os.environ[kind] = server.address  # workers inherit it
+            config.add_cleanup(server.end)
         os.environ["PYTHONPATH"] = fork_server.search_path()
-        config.add_cleanup(server.end)
 
 
 @pytest.fixture(autouse=True)
 def real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the fork server from the processes of tests with this marker."""
     if request.node.get_closest_marker("real_processes"):
-        monkeypatch.delenv(fork_server.ADDRESS, raising=False)
+        monkeypatch.delenv(fork_server.PROGRAMS, raising=False)

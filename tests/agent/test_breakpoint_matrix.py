@@ -321,7 +321,7 @@ def mode_backward(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@pytest.mark.parametrize("place_name", one_in(3, NAMES))
+@pytest.mark.parametrize("place_name", one_in(6, NAMES))
 @pytest.mark.parametrize("kind_name", sorted(KINDS))
 def test_breakpoint(kind_name: str, place_name: str, tmp_path: Path) -> None:
     kind = KINDS[kind_name]

@@ -26,6 +26,7 @@ from torch._dynamo import bytecode_transformation, convert_frame
 from torch._dynamo.codegen import PyCodegen
 
 from tests.support.agent.scripted_session import ScriptedSession, Stop
+from tests.support.marks import one_in
 
 pytestmark = pytest.mark.second_leg
 
@@ -423,7 +424,9 @@ def generated_code(function: Callable[..., Any], *arguments: Any, watched: bool)
     return re.sub(r"\d{7,}", lambda found: str(int(found[0]) - first), text).splitlines()
 
 
-@pytest.mark.parametrize("function", [a_list, changes, jumps, closure, shares, under_no_grad, keeps_a_generator])
+@pytest.mark.parametrize(
+    "function", one_in(3, [a_list, changes, jumps, closure, shares, under_no_grad, keeps_a_generator])
+)
 def test_the_generated_code_is_the_same_to_the_last_name(function: Any) -> None:
     def run(watched: bool) -> list[str]:
         return generated_code(function, *((X, [X], Box()) if function is changes else (X,)), watched=watched)
@@ -525,7 +528,7 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", one_in(3, MADE))
 def test_what_cannot_be_made_again_is_what_dynamo_cannot_restore(name: str) -> None:
     make = MADE[name]
 

@@ -28,7 +28,7 @@ def stops(filter_id: FilterId, place: Place, run: Callable[[], Any]) -> list[Sto
     return session.stops
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_graph_break(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, BREAK)[name]
     found = stops("graphBreak", place, place.run)
@@ -38,7 +38,7 @@ def test_graph_break(name: str, tmp_path: Path) -> None:
     assert here[0].locals["i"] == "0"
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_codegen(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, BREAK)[name]
     found = stops("codegen", place, place.run)
@@ -48,7 +48,7 @@ def test_codegen(name: str, tmp_path: Path) -> None:
         assert "?" not in told.partition("Outputs of the graph: ")[2].partition("\n")[0]
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_specialization(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, FIXES_A_SIZE, dynamic=True)[name]
     found = stops("specialization", place, place.run)
@@ -57,7 +57,7 @@ def test_specialization(name: str, tmp_path: Path) -> None:
     assert here == [f"{place.frame}:{place.line}"]
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_recompile(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, dynamic=False)[name]
 
@@ -71,7 +71,7 @@ def test_recompile(name: str, tmp_path: Path) -> None:
         assert found
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_backend_failure(name: str, tmp_path: Path) -> None:
     def fails(graph: Any, inputs: Any) -> Any:
         raise ValueError("not today")
@@ -85,7 +85,7 @@ def test_backend_failure(name: str, tmp_path: Path) -> None:
     assert len(stops("backendFailure", place, run)) == 1
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_recompile_limit(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, dynamic=False)[name]
 
@@ -103,7 +103,7 @@ def test_recompile_limit(name: str, tmp_path: Path) -> None:
     assert found[0].locals["x"] == "f32[3, 4]"
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_skipped_frame(name: str, tmp_path: Path) -> None:
     place = places(tmp_path, BREAK)[name]
     first = stops("skippedFrame", place, place.run)[0]

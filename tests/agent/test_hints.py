@@ -71,7 +71,7 @@ def is_spared(path: Path, main: str, remedy: str, subject: GuardedValue) -> bool
     return not [entry for each in facts for entry in each.recompiles if guarded_value(entry.guard) == subject]
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_what_is_said_to_help_does(name: str) -> None:
     path = NAMES[name]
     told, why, found = run(path, name)

@@ -1,11 +1,10 @@
-"""Values that are slow, that raise or that act when they are looked at: nothing of theirs runs, nothing waits."""
+"""Values whose methods raise or act: a look at them runs none of their code."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import io
-import time
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ RAN: list[str] = []
 
 def ran(name: str) -> Any:
     RAN.append(name)
-    time.sleep(3)
     raise RuntimeError(name)
 
 
@@ -73,14 +71,13 @@ def function(x: Any, one: Any, many: Any) -> Any:
     return y * len(kept)  #: stop
 
 
-def test_nothing_of_theirs_runs_and_nothing_waits() -> None:
+def test_a_look_runs_none_of_their_code() -> None:
     RAN.clear()  # pytest has asked the metaclass for something
     one = Hostile()
     many = {"held": one, "method": one.method, "partial": functools.partial(print, one), "list": HostileList([1, 2])}
     many |= {"error": ValueError(one), "class": Hostile}
 
     def inspect_stop(stop: Stopped) -> None:
-        begun = time.perf_counter()
         rows = stop.scope("Locals")
         for name in ("one", "many", "kept"):
             for row in stop.below(rows[name]).values():
@@ -92,7 +89,6 @@ def test_nothing_of_theirs_runs_and_nothing_waits() -> None:
         with contextlib.suppress(Exception):
             stop.evaluate("one.slow", "hover")
         stop.evaluate("ctx.print_locals()")
-        assert time.perf_counter() - begun < 2  # many looks; each of theirs would take three seconds
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         stop_in(function, torch.ones(2), one, many, inspect_stop=inspect_stop)

@@ -118,7 +118,7 @@ def at(trouble: saved.Trouble | None) -> str | None:
     return None if trouble is None else trouble.at
 
 
-@pytest.mark.parametrize("name", one_in(3, programs.CALLS))
+@pytest.mark.parametrize("name", one_in(5, programs.CALLS))
 def test_what_is_saved_is_what_torch_saves(name: str) -> None:
     with mode_of(name):
         _, _, saving, collected = compiled(name)
@@ -141,7 +141,7 @@ def keep_all(entries: Sequence[Any]) -> list[bool]:
     return [True for _ in entries]
 
 
-@pytest.mark.parametrize("name", one_in(3, programs.CALLS))
+@pytest.mark.parametrize("name", one_in(5, programs.CALLS))
 def test_those_refused_are_those_that_torch_refuses_beside_the_others(name: str) -> None:
     with mode_of(name):
         _, _, saving, _ = compiled(name, keep_all)
@@ -178,7 +178,7 @@ def cached(name: str) -> tuple[str | None, str, list[Key]]:
     return loaded(guarded.guards_state, name)
 
 
-@pytest.mark.parametrize("name", one_in(3, programs.CALLS))
+@pytest.mark.parametrize("name", one_in(5, programs.CALLS))
 def test_what_is_cached_is_what_torch_caches(name: str) -> None:
     with mode_of(name):
         _, _, saving, _ = compiled(name)

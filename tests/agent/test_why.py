@@ -276,7 +276,7 @@ def answers(
     return told
 
 
-@pytest.mark.parametrize("name", one_in(3, CASES))
+@pytest.mark.parametrize("name", one_in(5, CASES))
 def test_the_guard_its_values_and_its_line(name: str) -> None:
     told, label, tried = CASES[name]
     (answer,) = answers(name)
@@ -382,7 +382,7 @@ def test_an_object_that_is_gone() -> None:
     assert "0/0: torch has dropped this code: Cache line invalidated because function.__code__ got deal" in answer
 
 
-@pytest.mark.parametrize("name", one_in(3, [name for name, case in CASES.items() if case.tried]))
+@pytest.mark.parametrize("name", one_in(5, [name for name, case in CASES.items() if case.tried]))
 def test_what_is_told_of_a_remedy_is_true(name: str) -> None:
     """Each remedy is applied to the whole program; it compiles once if the guard was told to be gone.
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.dap.client import DapClient
 from tests.support.dap.launches import launch
 
-pytestmark = pytest.mark.second_leg
+pytestmark = [pytest.mark.second_leg, pytest.mark.real_processes]
 
 PROGRAM = """\
 import os, sys

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.dap.client import DapClient, RequestFailed, Stop
 from tests.support.dap.running import Running
-from tests.support.marks import line, program
+from tests.support.marks import line, one_in, program
 
 SIGNALLED = program("signalled.py")
 KINDS = pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])
@@ -116,7 +116,9 @@ def test_an_interrupt_at_a_run_time_stop(debug: Callable[..., Debugged], how: st
 
 
 @KINDS
-@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", one_in(3, [signal.SIGUSR1, signal.SIGINT, signal.SIGTERM]), ids=lambda number: number.name
+)
 def test_a_handler_runs_and_the_stop_stays(
     debug: Callable[..., Debugged], number: signal.Signals, runtime: bool
 ) -> None:

@@ -1,11 +1,12 @@
-"""A server that has imported torch and forks the processes of tests, which would spend most of their time importing it.
+"""Servers that have imported torch, or Dynascope's own tools, and fork the processes of tests.
 
-`import torch`, `torch._dynamo` and Inductor take 3 to 7 seconds of a processor. A Python process that a test starts
-runs `processes/sitecustomize.py` first (`search_path()`): if its program is one that uses torch, it hands its command
-line, environment, folder and open files to the server and waits. The server forks; the child puts torch's modules out
-of `sys.modules` and runs the program as `python` would. When the program imports torch, it gets the modules that are
-there, through the finders of `sys.meta_path` as ever. Signals are passed on, and the waiting process ends as the
-child does.
+Most of a test's time would be spent on importing: `import torch`, `torch._dynamo` and Inductor take 3 to 7 seconds of
+a processor, the debug adapter, debugpy's, the language server and the terminal 0.1 to 0.4. A Python process that a
+test starts runs `processes/sitecustomize.py` first (`search_path()`): if its program uses torch, or is one of these
+tools, it hands its command line, environment, folder and open files to a server and waits. The server forks; the child
+puts the imported modules out of `sys.modules` and runs the program as `python` would. When the program imports them, it
+gets the modules that are there, through the finders of `sys.meta_path` as ever. Signals are passed on, and the waiting
+process ends as the child does.
 
 Such a program has another process id and parent than the process that the test has started, and its modules are not
 executed when it imports them. A test of those things is marked `real_processes`.
@@ -22,17 +23,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-ADDRESS = "FORK_SERVER_OF_TESTS"
-"""The variable that names the server's socket, here and in sitecustomize.py; processes are as ever without it."""
+PROGRAMS, TOOLS = "FORK_SERVER_OF_PROGRAMS", "FORK_SERVER_OF_TOOLS"
+"""The variables that name the servers' sockets, here and in sitecustomize.py; processes are as ever without them."""
 HERE = Path(__file__).parent
 PROCESSES = str(HERE / "processes")
 PACKAGES = [str(Path(__file__).parents[3] / name) for name in ("adapter", "lsp")]
 
 
 class ForkServer:
-    """The server's process. It imports torch when the first program wants it."""
+    """A server's process. It imports what its programs need when the first of them comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
         self._folder = tempfile.mkdtemp(prefix="dynascope-fork-server-")
         self.address = os.path.join(self._folder, "socket")
         clean = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "DYNASCOPE_"))}
@@ -44,7 +45,8 @@ class ForkServer:
             compiled(HERE / "server.py", "<frozen runpy>", self._folder),
             compiled(HERE / "modules.py", "<frozen importlib._put_away>", self._folder),
             self.address,
-            PACKAGES[0],
+            os.pathsep.join(PACKAGES),
+            kind,
         ]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean, start_new_session=True

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -79,6 +79,14 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._specs = {name: module.__spec__ for name, module in modules.items()}
         self._attributes = dict(_renamed(modules))
         self._depth = 0
+        for name, module in modules.items():  # else `from package import module` would find it there
+            package, _, child = name.rpartition(".")
+            if (
+                package.partition(".")[0] != "torch"
+                and package in modules
+                and vars(modules[package]).get(child) is module
+            ):
+                del vars(modules[package])[child]
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -86,12 +94,21 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name not in self._modules:
             return None
         # a loader for each: hooks replace a loader's `exec_module`
+        spec = self._specs[name]
         return importlib.machinery.ModuleSpec(
-            name, Restored(self, name), is_package=hasattr(self._modules[name], "__path__")
+            name,
+            Restored(self, name),
+            origin=spec and spec.origin,
+            is_package=hasattr(self._modules[name], "__path__"),
         )
 
     def restore(self, name: str) -> ModuleType:
         return self._modules.pop(name)
+
+    def code(self, name: str) -> CodeType | None:
+        spec = self._specs[name]
+        assert spec is not None and isinstance(spec.loader, importlib.abc.InspectLoader)
+        return spec.loader.get_code(name)
 
     def finish(self, module: ModuleType, name: str) -> None:
         """Bring what the module's import has brought, too, each through the finders that wait for it."""
@@ -124,6 +141,10 @@ class Restored(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         self._put_away.finish(module, self._name)
 
+    def get_code(self, name: str) -> CodeType | None:
+        """Return what `python -m` executes anew, as `__main__`."""
+        return self._put_away.code(name)
+
 
 def _renamed(modules: dict[str, ModuleType]) -> Iterator[tuple[tuple[str, str], object]]:
     """Yield what packages have under the name of a module that they have imported, where it is something else."""
@@ -138,6 +159,8 @@ def _read_environment(torch: ModuleType) -> None:
     """Do what the import of torch does with the variables of the environment that sitecustomize.py lets through."""
     if any(variable.startswith("TORCH_LOGS") for variable in os.environ):
         torch._logging._init_logs()
+    if trace := os.environ.get("TORCH_TRACE"):
+        torch._logging._internal.LOG_TRACE_HANDLER.root_dir = trace
     if threads := os.environ.get("OMP_NUM_THREADS"):
         torch.set_num_threads(int(threads))
     if torch._is_device_backend_autoload_enabled():

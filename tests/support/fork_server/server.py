@@ -21,9 +21,23 @@ from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from typing import Any
 
-IMPORTED = ("torch", "torch._dynamo", "torch._inductor.compile_fx", "debugpy.server.cli")
-_, OTHER_MODULE, ADDRESS, PACKAGES = sys.argv
-ADAPTER = Path(PACKAGES)
+IMPORTED = {
+    "FORK_SERVER_OF_PROGRAMS": ("torch", "torch._dynamo", "torch._inductor.compile_fx", "debugpy.server.cli"),
+    "FORK_SERVER_OF_TOOLS": (
+        "dynascope.dap.server",
+        "dynascope.debugpy_injector",
+        "dynascope.debugpy_launcher",
+        "dynascope.wire.token_server",
+        "dynascope.terminal.command",
+        "dynascope.terminal.prompt",
+        "dynascope_lsp.server",
+        "debugpy.adapter.clients",
+        "debugpy.launcher.handlers",
+    ),
+}
+"""Not on the command line, where the adapter would see a process of Inductor's."""
+_, OTHER_MODULE, ADDRESS, PACKAGES, KIND = sys.argv
+ADAPTER = Path(PACKAGES.partition(os.pathsep)[0])
 AGENT = ADAPTER / "dynascope" / "agent"
 put_away_modules: Any = types.ModuleType("put_away_modules")
 SourcelessFileLoader("put_away_modules", OTHER_MODULE).exec_module(put_away_modules)
@@ -62,7 +76,10 @@ class Server:
     def _fork(self) -> Start | None:
         connection, _ = self._listener.accept()
         process, files = receive(connection)
-        imported = self._imported = self._imported or import_torch(self._own)
+        if process is None:
+            connection.close()
+            return None
+        imported = self._imported = self._imported or import_modules(self._own)
         pid = os.fork()
         if pid == 0:
             self._close(connection)
@@ -111,24 +128,29 @@ class Server:
         connection.close()
 
 
-def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Read what a process hands over: its description, and its open files."""
+def receive(connection: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """Read what a process hands over: its description, and its open files. None if it was killed meanwhile."""
     header, files, _, _ = socket.recv_fds(connection, 8, 64)
     size, text = int.from_bytes(header, "big"), b""
-    while len(text) < size:
-        text += connection.recv(size - len(text))
+    while len(text) < size and (more := connection.recv(size - len(text))):
+        text += more
+    if not header or len(text) < size:
+        for file in files:
+            os.close(file)
+        return None, []
     return json.loads(text), files
 
 
-def import_torch(own: set[str]) -> Imported:
-    """Import torch, debugpy and the agent."""
+def import_modules(own: set[str]) -> Imported:
+    """Import what programs of this server need; with torch, the agent, too."""
     gc.disable()
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
-    sys.path.insert(0, str(ADAPTER))
+    packages = PACKAGES.split(os.pathsep)
+    sys.path[:0] = packages
     with put_away_modules.Recorder() as recorder:
-        for name in [*IMPORTED, *agents_modules()]:
+        for name in [*IMPORTED[KIND], *(agents_modules() if "torch" in IMPORTED[KIND] else ())]:
             importlib.import_module(name)
-    del sys.path[0]
+    del sys.path[: len(packages)]
     gc.freeze()
     kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
     return {name: module for name, module in sys.modules.items() if name not in kept}, recorder.brought

@@ -6,23 +6,36 @@ import os
 import re
 import sys
 
-_ADDRESS = "FORK_SERVER_OF_TESTS"
+_PROGRAMS, _TOOLS = "FORK_SERVER_OF_PROGRAMS", "FORK_SERVER_OF_TOOLS"
 _LAUNCHERS = ("launcher", "record_launcher", "trial_launcher")
+_OF_DYNASCOPE = (
+    ["-m", "dynascope", "dap"],
+    ["-m", "dynascope", "debug"],
+    ["-m", "dynascope_lsp"],
+    ["-P", "-m", "dynascope.debugpy_adapter"],
+)
 _MODULES = tuple(f"dynascope.agent.startup.{name}" for name in _LAUNCHERS)
 _DEBUGGERS = ("/dynascope/agent/startup/runpy.py", "/debugpy/_vendored/pydevd/pydevd.py")
 _KNOWN = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER"}
 _KNOWN |= {"TORCHINDUCTOR_CACHE_DIR", "TORCH_NCCL_ASYNC_ERROR_HANDLING"}  # read when they are needed
-_KNOWN |= {"TORCH_DEVICE_BACKEND_AUTOLOAD", "TORCH_LOGS", "TORCH_LOGS_FORMAT"}  # read again by the server
+_KNOWN |= {
+    "TORCH_DEVICE_BACKEND_AUTOLOAD",
+    "TORCH_LOGS",
+    "TORCH_LOGS_FORMAT",
+    "TORCH_TRACE",
+}  # read again by the server
 _KNOWN |= {"OMP_NUM_THREADS"}
 _READ_AT_START = ("PYTHON", "TORCH", "OMP_", "MKL_", "CUDA", "LD_", "TRITON", "NUMPY", "OPENBLAS_NUM")
 _IMPORTS_TORCH = re.compile(r"\b(import|from)\b.*\btorch\b")
 
 
-def arguments_for_server() -> list[str] | None:
-    """Return the command line after Python's own options, or None if this process is to run its program itself."""
+def server_and_arguments() -> tuple[str, list[str]] | None:
+    """Return the variable of the server for this program, and its command line; None if it is to run here."""
     arguments = sys.orig_argv[1:]
     if not arguments or any(_is_special(name) for name in os.environ):
         return None
+    if any(arguments[: len(each)] == each for each in _OF_DYNASCOPE):
+        return _TOOLS, arguments[arguments[0] == "-P" :]
     multiprocessing = "multiprocessing.spawn" in " ".join(arguments)
     while arguments[:2] == ["-X", "frozen_modules=off"] or (arguments[0] == "-P" and multiprocessing):
         del arguments[: 1 + (arguments[0] == "-X")]  # options that the server itself has are inherited from it
@@ -41,7 +54,7 @@ def arguments_for_server() -> list[str] | None:
             wants = _imports_torch(_text([script]))
         case _:
             return None
-    return arguments if wants else None
+    return (_PROGRAMS, arguments) if wants else None
 
 
 def _is_special(name: str) -> bool:
@@ -54,28 +67,31 @@ def _imports_torch(source: str) -> bool:
 
 
 def _text(arguments: list[str]) -> str:
-    """Return the source of the program that is named first."""
+    """Return the source that the command line names: code, modules of this folder and scripts."""
+    texts = []
     for before, argument in zip(["", *arguments], arguments, strict=False):
         if before == "-c":
             return argument
+        if before == "-m":
+            argument = argument.replace(".", "/") + ".py"
         if argument.endswith(".py"):
             try:
                 with open(argument, encoding="utf-8") as file:
-                    return file.read()
+                    texts.append(file.read())
             except (OSError, ValueError):
-                return ""
-    return ""
+                pass
+    return "\n".join(texts)
 
 
-def hand_over(arguments: list[str]) -> None:
-    """Have the server fork a process for the program, and end as it does. Return if the server cannot be reached."""
+def hand_over(address: str, arguments: list[str]) -> None:
+    """Have a server fork a process for the program, and end as it does. Return if the server cannot be reached."""
     import json
     import signal
     import socket
 
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.connect(os.environ[_ADDRESS])
+        connection.connect(address)
     except OSError:
         connection.close()
         return
@@ -134,5 +150,5 @@ def _is_inheritable(descriptor: int) -> bool:
         return False
 
 
-if os.environ.get(_ADDRESS) and (_arguments := arguments_for_server()):
-    hand_over(_arguments)
+if os.environ.get(_PROGRAMS) and (_found := server_and_arguments()):
+    hand_over(os.environ[_found[0]], _found[1])
