@@ -27,14 +27,18 @@ SINCE = "another thread has compiled that while this call waited, or what its gu
 
 
 class Reported:
-    """Dynamo's lock; it says when a thread is about to wait for it."""
+    """Dynamo's lock; it says when a thread is about to wait for it, and lets it have it when the code is cached.
 
-    def __init__(self, lock: Any, waits: threading.Event) -> None:
-        self._lock, self._waits, self._first = lock, waits, threading.get_ident()
+    Dynamo caches code behind the lock: a thread that gets it before that finds none, and compiles for no reason.
+    """
+
+    def __init__(self, lock: Any, waits: threading.Event, cached: threading.Event) -> None:
+        self._lock, self._waits, self._cached, self._first = lock, waits, cached, threading.get_ident()
 
     def __enter__(self) -> None:
         if threading.get_ident() != self._first:
             self._waits.set()
+            assert self._cached.wait(60)
         self._lock.acquire()
 
     def __exit__(self, *error: object) -> None:
@@ -47,7 +51,7 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
 
 def call_at_once(size: int, before: int | None = None) -> None:
     """Call it on this thread; another one calls it, too, before it is compiled, and waits."""
-    begun, waits = threading.Event(), threading.Event()
+    begun, waits, cached = (threading.Event() for _ in range(3))
 
     def backend(graph_module: Any, inputs: Any) -> Any:
         if begun.is_set() and not waits.is_set():
@@ -58,11 +62,12 @@ def call_at_once(size: int, before: int | None = None) -> None:
     compiled = torch.compile(doubled, backend=backend, dynamic=False)
     other = threading.Thread(target=compiled, args=[torch.ones(size)])
     torch._dynamo.reset()
-    with mock.patch.object(convert_frame, "compile_lock", Reported(convert_frame.compile_lock, waits)):
+    with mock.patch.object(convert_frame, "compile_lock", Reported(convert_frame.compile_lock, waits, cached)):
         if before is not None:
             compiled(torch.ones(before))
         begun.set()
         compiled(torch.ones(size))
+        cached.set()
         other.join()
 
 
