@@ -17,6 +17,14 @@ def step(number):
     return weight.grad
 
 
+class Named(threading.Thread):
+    """A thread whose name is the program's own code: debugpy asks for it on the thread that stops."""
+
+    @property
+    def name(self):
+        return "reads"
+
+
 def rounds(ended):
     number = 0
     while not ended.is_set():
@@ -32,6 +40,6 @@ if __name__ == "__main__":
     ended = threading.Event()
     host, port = dynascope.listen()
     print("listening", host, port, flush=True)
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    Named(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     rounds(ended)
     print("the end", flush=True)

@@ -8,7 +8,6 @@ sys.monitoring (3.12).
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import os
 import sys
@@ -210,14 +209,17 @@ class PydevdSuspension(Suspension):
         self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
     ) -> ResumeCommand:
         pydevd, thread, info = self._pydevd, threading.current_thread(), self._info()
-        if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause or another thread's stop already did
-            why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
-            pydevd.set_suspend(thread, why)
-        if not self.may_stop:  # the client has left since
-            self._set_step(-1, None)
-            return "continue"
-        wait = functools.partial(pydevd.do_wait_suspend, thread, chain(frames, runtime_frame), "line", None)
-        uninterrupted(wait, self._set_trace)
+
+        def suspend() -> None:
+            if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause or another thread's stop already did
+                why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
+                pydevd.set_suspend(thread, why)
+            if self.may_stop:
+                pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None)
+            else:  # the client has left since
+                self._set_step(-1, None)
+
+        uninterrupted(suspend, self._set_trace)
         if (raised := self._raised.pop(threading.get_ident(), None)) is not None:
             raise raised
         if not self.debug_dynamo and not pydevd.pydb_disposed:

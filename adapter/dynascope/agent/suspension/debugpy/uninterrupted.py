@@ -2,7 +2,9 @@
 
 A thread that waits in pydevd outside of a callback of Python's tracing is traced again as soon as the client sets a
 breakpoint, or when Dynamo calls the program for an answer. pydevd would then stop it a second time, for ever, because
-no request resumes a thread that waits inside its own wait. Inside a callback no other callback runs.
+no request resumes a thread that waits inside its own wait. A thread that is marked as suspended stops in the next
+function that it traces, with the frames of that function: code of the program or of a library that runs between the
+mark and the wait, as a thread's name or the callback of a weak reference. Inside a callback no other callback runs.
 """
 
 from __future__ import annotations
