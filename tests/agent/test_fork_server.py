@@ -94,3 +94,12 @@ def test_a_program_is_killed_with_the_process_that_waits_for_it() -> None:
     while Path(f"/proc/{program}").exists():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_who_waits_for_the_modules_finds_them_imported() -> None:
+    server = fork_server.ForkServer(fork_server.TOOLS)
+    try:
+        fork_server.wait_for_modules(server.address)
+        assert "msgspec" in Path(f"/proc/{server._process.pid}/maps").read_text()
+    finally:
+        server.end()

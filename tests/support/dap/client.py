@@ -36,6 +36,7 @@ from dynascope.wire.dap import (
     Variable,
 )
 
+from tests.support import fork_server
 from tests.support.dap import schema
 from tests.support.fork_server import search_path
 
@@ -183,6 +184,7 @@ class DapClient:
         check: bool = True,
     ) -> Self:
         """Start an adapter that speaks over stdio."""
+        fork_server.wait_for_modules_of_programs()
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

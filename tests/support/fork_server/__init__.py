@@ -14,10 +14,12 @@ executed when it imports them. A test of those things is marked `real_processes`
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import marshal
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -65,6 +67,21 @@ def compiled(path: Path, name: str, folder: str) -> str:
     code = compile(path.read_text(), name, "exec", dont_inherit=True)
     target.write_bytes(importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
     return str(target)
+
+
+@functools.cache
+def wait_for_modules(address: str) -> None:
+    """Wait until a server has imported what its programs need."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address)
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(1)
+
+
+def wait_for_modules_of_programs() -> None:
+    """Wait for the modules of programs under test, where they are forked; before a launch, which has a time limit."""
+    if address := os.environ.get(PROGRAMS):
+        wait_for_modules(address)
 
 
 def can_be_used() -> bool:

@@ -76,10 +76,10 @@ class Server:
     def _fork(self) -> Start | None:
         connection, _ = self._listener.accept()
         process, files = receive(connection)
-        if process is None:
+        imported = self._imported = self._imported or import_modules(self._own)
+        if process is None:  # the client only waits for the modules
             connection.close()
             return None
-        imported = self._imported = self._imported or import_modules(self._own)
         pid = os.fork()
         if pid == 0:
             self._close(connection)
@@ -129,7 +129,7 @@ class Server:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    """Read what a process hands over: its description, and its open files. None if it was killed meanwhile."""
+    """Read what a process hands over: its description and open files; None if it was killed, or sends none."""
     header, files, _, _ = socket.recv_fds(connection, 8, 64)
     size, text = int.from_bytes(header, "big"), b""
     while len(text) < size and (more := connection.recv(size - len(text))):

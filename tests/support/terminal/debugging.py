@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import fork_server
+
 PATIENCE = 240
 PROGRAM = """\
 import os
@@ -48,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def debug(*options: str, commands: str | None = None) -> tuple[int, str]:
     """Exit code and output of `dynascope debug` with that on its standard input."""
+    fork_server.wait_for_modules_of_programs()
     run = subprocess.run(
         [sys.executable, "-m", "dynascope", "debug", *options],
         input=commands or "",
