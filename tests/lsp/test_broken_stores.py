@@ -289,7 +289,7 @@ def test_a_store_that_is_written_and_replaced_meanwhile(tmp_path: Path):
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
 def test_stores_that_are_written_and_replaced_many_times(tmp_path: Path):
-    check_meanwhile(tmp_path, 40, seed=2)
+    check_meanwhile(tmp_path, 12, seed=2)
 
 
 @pytest.mark.matrix
