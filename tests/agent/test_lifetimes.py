@@ -9,6 +9,7 @@ import types
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,3 +107,21 @@ def test_locals_of_a_running_frame_are_not_kept_by_reading_them() -> None:
     known = locals()
     assert read()["known"] is known
     assert known["number"] == 1
+
+
+def test_locals_of_a_frame_are_left_to_it_where_they_are_read_in_its_trace_function() -> None:
+    """Before 3.13, Python takes the variables from the dict of `f_locals` after such a function."""
+
+    def doubled(number: int) -> int:
+        return number * 2
+
+    def trace(frame: types.FrameType, event: str, arg: object) -> Any:
+        locals_of(frame)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert doubled(1) == 2
+    finally:
+        sys.settrace(before)

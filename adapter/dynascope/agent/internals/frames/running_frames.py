@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import sys
 import types
@@ -22,4 +23,6 @@ def locals_of(frame: types.FrameType) -> dict[str, Any]:
     if type(kept) is dict and code.co_flags & inspect.CO_OPTIMIZED and sys.getrefcount(kept) <= _OWN_REFERENCES:
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             kept.pop(name, None)
+        # else, after a trace function of the frame, Python would delete the variables that are not in the dict
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
     return values
