@@ -42,7 +42,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## a compiled model, stopped while Dynamo traces it
 	@$(PY) demo/run.py
 
-# Markers say where a test is run: `matrix` there alone, `second_leg` on the second leg, too; the others in `make test`.
+# Markers say where a test is run: `matrix` there alone (with `main_leg` on its first leg), `second_leg` on the second leg,
+# too; the others in `make test`.
 QUICK := not cuda and not matrix
 MARKED ?= $(QUICK)
 
@@ -76,13 +77,14 @@ test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on 
 	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
 ALL := MARKED='not cuda'
+OTHER_LEGS := MARKED='not cuda and not main_leg'
 
 matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter, and CUDA on the stand-in, on every other torch
 	$(MAKE) test $(ALL) TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
-	  $(MAKE) test $(ALL) TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \
+	  $(MAKE) test $(OTHER_LEGS) TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \
 	  $(MAKE) test-cuda-stand-in TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
-	$(MAKE) test $(ALL) PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
+	$(MAKE) test $(OTHER_LEGS) PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
 	$(PY) -m tests.support.dap.capability_table

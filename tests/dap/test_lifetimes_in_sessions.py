@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,26 +12,33 @@ from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.launches import LONG, alone, launch
 from tests.support.nonperturbation.cold import COLLECTIONS, FOLDER, ROOT, programs
 
-SAMPLE = ("compiles", "program_resume_functions"), ("weak_references", "program_guard_on_a_weak_reference")
-_SETTINGS = {"on": "", "off": "gc.disable()", "threshold 1": "gc.set_threshold(1)"}
+Program = tuple[str, str]
+"""The file of a program, and its name."""
+SAMPLE = ("weak_references", "program_guard_on_a_weak_reference"), ("compiles", "program_resume_functions")
+_SETTINGS = {"on": "pass", "off": "gc.disable()", "threshold 1": "gc.set_threshold(1)"}
 _DRIVER = """\
-import gc, sys
+import gc, importlib, sys
 sys.path.insert(0, {root!r})
 import torch
-from {module} import {program}
-torch.manual_seed(0)
-{setting}
-{program}()
-print("end")
+for module, program in {programs!r}:
+    print("---", program)
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    {setting}
+    getattr(importlib.import_module(module), program)()
+    gc.enable()
+    gc.set_threshold(700, 10, 10)
+    gc.collect()
 """
 _READ_AT_ONCE = 2
 """The frames that are read at a stop, and the levels of their variables."""
 
 
-def driver(folder: Path, file: str, program: str, collections: str) -> Path:
+def driver(folder: Path, programs: Iterable[Program], collections: str) -> Path:
+    """Write a program that runs others in turn."""
     path = folder / "driver.py"
-    setting = _SETTINGS[collections]
-    path.write_text(_DRIVER.format(root=str(ROOT), module=f"{FOLDER}.{file}", program=program, setting=setting))
+    modules = [(f"{FOLDER}.{file}", program) for file, program in programs]
+    path.write_text(_DRIVER.format(root=str(ROOT), programs=modules, setting=_SETTINGS[collections]))
     return path
 
 
@@ -44,12 +51,12 @@ def traced_lines(file: str) -> tuple[Path, list[int]]:
 
 
 def read(stop: Stop) -> None:
-    """Read all scopes of some frames, and what is in their variables."""
+    """Read all scopes of some frames, and what is in their variables, modules apart."""
     for frame in stop.frames()[:_READ_AT_ONCE]:
         waiting = [(scope.variables_reference, 1) for scope in stop.scopes(frame.id).values()]
         while waiting:
             reference, level = waiting.pop()
-            rows = stop.variables(reference).values()
+            rows = [row for row in stop.variables(reference).values() if row.type != "module"]
             if level < _READ_AT_ONCE:
                 waiting += [(row.variables_reference, level + 1) for row in rows if row.variables_reference]
 
@@ -62,33 +69,52 @@ def stops(client: DapClient) -> Iterator[Stop]:
         yield Stop(client, event["body"])
 
 
-def observed(client: DapClient, path: Path, file: str, is_stopped: bool) -> str:
-    """Return what the program prints in a session."""
-    where, lines = traced_lines(file)
-    client.launch(launch(path), {where: lines} if is_stopped else {})
+def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bool) -> list[str]:
+    """Return the lines that the program prints in a session."""
+    client.launch(launch(path), dict(map(traced_lines, files)) if is_stopped else {})
     has_stopped = False
     for stop in stops(client):
         has_stopped = True
         read(stop)
         stop.resume()
     assert has_stopped is is_stopped
-    return client.output("stdout")
+    return client.output("stdout").splitlines()
+
+
+Compare = Callable[[Sequence[Program], str], None]
+
+
+@pytest.fixture
+def compare(spawn: Callable[..., DapClient], tmp_path: Path) -> Compare:
+    """Compare what programs print in sessions with what they print alone."""
+
+    def in_sessions(programs: Sequence[Program], collections: str) -> None:
+        path = driver(tmp_path, programs, collections)
+        plain = alone(path).splitlines()
+        files = {file for file, _ in programs}
+        seen = {is_stopped: observed(spawn(), path, files, is_stopped) for is_stopped in (False, True)}
+        assert seen == {False: plain, True: plain}
+
+    return in_sessions
 
 
 @pytest.mark.second_leg
-@pytest.mark.parametrize(("program", "is_stopped"), [(SAMPLE[0], True), (SAMPLE[1], False)], ids=["stopped", "idle"])
-def test_sample(client: DapClient, tmp_path: Path, program: tuple[str, str], is_stopped: bool) -> None:
-    path = driver(tmp_path, *program, "on")
-    assert observed(client, path, program[0], is_stopped) == alone(path)
+def test_sample(compare: Compare) -> None:
+    compare(SAMPLE, "on")
 
 
 @pytest.mark.matrix
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("collections", COLLECTIONS)
-@pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "idle"])
-@pytest.mark.parametrize(("file", "program"), programs(), ids=lambda value: str(value).removeprefix("program_"))
-def test_program(
-    client: DapClient, tmp_path: Path, file: str, program: str, is_stopped: bool, collections: str
-) -> None:
-    path = driver(tmp_path, file, program, collections)
-    assert observed(client, path, file, is_stopped) == alone(path)
+@pytest.mark.parametrize("program", programs(), ids=lambda program: program[1].removeprefix("program_"))
+def test_program(compare: Compare, program: Program) -> None:
+    compare([program], "on")
+
+
+@pytest.mark.matrix
+@pytest.mark.main_leg
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("collections", COLLECTIONS[1:])
+@pytest.mark.parametrize("file", sorted({file for file, _ in programs()}))
+def test_file_with_other_collections(compare: Compare, file: str, collections: str) -> None:
+    """Of what programs print, less depends on these settings: they run in turn in one process."""
+    compare([each for each in programs() if each[0] == file], collections)

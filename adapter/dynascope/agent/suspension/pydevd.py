@@ -33,6 +33,7 @@ from dynascope.agent.suspension.debugpy.generated_frames import name_generated_f
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.line_stops import LineStops
+from dynascope.agent.suspension.debugpy.read_frames import leave_nothing_in_frames
 from dynascope.agent.suspension.debugpy.resuming import Resuming
 from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
@@ -115,6 +116,8 @@ class PydevdSuspension(Suspension):
         hide_paths_from_dynamo(self._files, self._replace)
         frames, groups = pydevd_suspended_frames._FrameVariable, pydevd_utils.DAPGrouper
         name_generated_frames(self._pydevd, frames, groups, self._replace)
+        trackers = pydevd_suspended_frames._FramesTracker
+        leave_nothing_in_frames(self._pydevd, trackers, pydevd_constants.RETURN_VALUES_DICT, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
