@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +18,11 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.agent.internals.autograd.failures import is_capturing
 from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.recorder import process
 from dynascope.agent.recorder.frame import Frame
+from dynascope.agent.session.compile_status import compiles_now
 from dynascope.facts import store
 
 from tests.programs.lifetimes import compiles, extensions, frames, weak_references
@@ -107,6 +111,28 @@ def test_locals_of_a_running_frame_are_not_kept_by_reading_them() -> None:
     known = locals()
     assert read()["known"] is known
     assert known["number"] == 1
+
+
+def status_of_compiles() -> None:
+    hook: Any = SimpleNamespace(threads={})
+    assert compiles_now(hook, SimpleNamespace(stopped_threads=set)) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("look", [status_of_compiles, is_capturing])
+def test_nothing_of_the_callers_is_kept_by_a_look_at_all_threads(look: Callable[[], object]) -> None:
+    class Owner:
+        pass
+
+    def look_with_an_owner() -> weakref.ref[Owner]:
+        owner = Owner()
+        look()
+        return weakref.ref(owner)
+
+    gc.disable()
+    try:
+        assert look_with_an_owner()() is None
+    finally:
+        gc.enable()
 
 
 def test_locals_of_a_frame_are_left_to_it_where_they_are_read_in_its_trace_function() -> None:

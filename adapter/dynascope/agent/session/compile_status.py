@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import types
 from typing import TYPE_CHECKING, Literal
 
 from dynascope.wire.to_agent import Compiling
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
     """Return threads that trace, run a backend, are stopped or wait for Dynamo's lock."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    stopped, running = stops.stopped_threads(), sys._current_frames()
+    # no name for the frames: this function's own is among them, in a cycle of references, and all below it with it
+    stopped, running = stops.stopped_threads(), set(sys._current_frames())
     compiles = []
     for ident, state in hook.threads.items():
-        frame = running.get(ident)
-        if frame is None or (state.depth == 0 and state.outermost is None):
+        if ident not in running or (state.depth == 0 and state.outermost is None):
             continue
-        kind = _kind(ident in stopped, state, frame)
+        kind = _kind(ident, ident in stopped, state)
         if kind is not None:
             current = Compiling(
                 thread_ident=ident,
@@ -42,7 +41,7 @@ def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
 
 
 def _kind(
-    is_stopped: bool, state: ThreadState, frame: types.FrameType
+    ident: int, is_stopped: bool, state: ThreadState
 ) -> Literal["tracing", "backend", "waiting", "stopped"] | None:
     from dynascope.agent.internals.compile.convert_frame import waits_for_compile_lock
 
@@ -50,7 +49,7 @@ def _kind(
         return "stopped"
     if state.outermost is not None:
         return "tracing" if state.backend is None else "backend"
-    return "waiting" if waits_for_compile_lock(frame) else None
+    return "waiting" if waits_for_compile_lock(sys._current_frames().get(ident)) else None
 
 
 def _describe(current: Compiling, state: ThreadState) -> None:

@@ -27,12 +27,16 @@ def error_of(compiler: Any) -> str | None:
 
 def is_capturing() -> bool:
     """Whether any thread is in a method of an `AutogradCompilerInstance` called by the engine."""
-    for innermost in sys._current_frames().values():
-        frame: types.FrameType | None = innermost
-        while frame is not None:
-            if frame.f_code.co_qualname.startswith("AutogradCompilerInstance.") and _is_of_dynamo(frame):
-                return True
-            frame = frame.f_back
+    # no name for a thread's innermost frame: this function's own would be in a cycle of references, and all below it
+    return any(map(_is_in_capture, sys._current_frames().values()))
+
+
+def _is_in_capture(innermost: types.FrameType) -> bool:
+    frame: types.FrameType | None = innermost
+    while frame is not None:
+        if frame.f_code.co_qualname.startswith("AutogradCompilerInstance.") and _is_of_dynamo(frame):
+            return True
+        frame = frame.f_back
     return False
 
 

@@ -189,11 +189,13 @@ def _skip_reason(result: Any) -> str:
     return _IN_PLAIN_WORDS.get(reason, reason)
 
 
-def waits_for_compile_lock(frame: types.FrameType) -> bool:
+def waits_for_compile_lock(frame: types.FrameType | None) -> bool:
     """Whether a thread whose innermost frame is `frame` waits to compile.
 
     `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0), for one compile at a time.
     """
+    if frame is None:
+        return False
     code = frame.f_code
     return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
 
