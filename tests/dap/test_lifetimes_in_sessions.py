@@ -16,18 +16,19 @@ Program = tuple[str, str]
 """The file of a program, and its name."""
 SAMPLE = ("weak_references", "program_guard_on_a_weak_reference"), ("compiles", "program_resume_functions")
 _SETTINGS = {"on": "pass", "off": "gc.disable()", "threshold 1": "gc.set_threshold(1)"}
+_TITLE = "=== "
 _DRIVER = """\
 import gc, importlib, sys
 sys.path.insert(0, {root!r})
 import torch
 for module, program in {programs!r}:
-    print("---", program)
-    torch._dynamo.reset()
+    print({title!r} + program)
     torch.manual_seed(0)
     {setting}
     getattr(importlib.import_module(module), program)()
     gc.enable()
     gc.set_threshold(700, 10, 10)
+    torch._dynamo.reset()
     gc.collect()
 """
 _READ_AT_ONCE = 2
@@ -38,7 +39,8 @@ def driver(folder: Path, programs: Iterable[Program], collections: str) -> Path:
     """Write a program that runs others in turn."""
     path = folder / "driver.py"
     modules = [(f"{FOLDER}.{file}", program) for file, program in programs]
-    path.write_text(_DRIVER.format(root=str(ROOT), programs=modules, setting=_SETTINGS[collections]))
+    setting = _SETTINGS[collections]
+    path.write_text(_DRIVER.format(root=str(ROOT), programs=modules, title=_TITLE, setting=setting))
     return path
 
 
@@ -69,8 +71,8 @@ def stops(client: DapClient) -> Iterator[Stop]:
         yield Stop(client, event["body"])
 
 
-def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bool) -> list[str]:
-    """Return the lines that the program prints in a session."""
+def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bool) -> str:
+    """Return what the program prints in a session."""
     client.launch(launch(path), dict(map(traced_lines, files)) if is_stopped else {})
     has_stopped = False
     for stop in stops(client):
@@ -78,7 +80,12 @@ def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bo
         read(stop)
         stop.resume()
     assert has_stopped is is_stopped
-    return client.output("stdout").splitlines()
+    return client.output("stdout")
+
+
+def by_program(output: str) -> dict[str, str]:
+    """Return what each program has printed."""
+    return {name: printed for name, _, printed in (part.partition("\n") for part in output.split(_TITLE)[1:])}
 
 
 Compare = Callable[[Sequence[Program], str], None]
@@ -90,10 +97,12 @@ def compare(spawn: Callable[..., DapClient], tmp_path: Path) -> Compare:
 
     def in_sessions(programs: Sequence[Program], collections: str) -> None:
         path = driver(tmp_path, programs, collections)
-        plain = alone(path).splitlines()
-        files = {file for file, _ in programs}
-        seen = {is_stopped: observed(spawn(), path, files, is_stopped) for is_stopped in (False, True)}
-        assert seen == {False: plain, True: plain}
+        plain = by_program(alone(path))
+        assert list(plain) == [name for _, name in programs]
+        for is_stopped in (False, True):
+            seen = by_program(observed(spawn(), path, {file for file, _ in programs}, is_stopped))
+            differs = {name: (printed, seen.get(name)) for name, printed in plain.items() if printed != seen.get(name)}
+            assert differs == {}, "stopped and read" if is_stopped else "attached and idle"
 
     return in_sessions
 
