@@ -28,6 +28,7 @@ from dynascope.agent.suspension.debugpy.concealing import (
     hide_unhashable_code,
 )
 from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.debugpy.failed_expressions import freeing, logged_in
 from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
 from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
@@ -81,6 +82,7 @@ class PydevdSuspension(Suspension):
             pydevd_suspended_frames,
             pydevd_thread_lifecycle,
             pydevd_utils,
+            pydevd_vars,
         )
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_additional_thread_info import any_thread_stepping, set_additional_thread_info
@@ -131,6 +133,8 @@ class PydevdSuspension(Suspension):
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
         self._line_stops = LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
+        self._replace(self._pydevd, "handle_breakpoint_expression", logged_in("pydev_message"))
+        self._replace(pydevd_vars, "evaluate_expression", freeing(pydevd_vars))
         take_dotted_names(self._pydevd, pydevd_api.PyDevdAPI, self._replace)
 
     def configure(self, settings: Configure) -> None:

@@ -20,6 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
 from dynascope.agent.internals.isolation.containment import contained
+from dynascope.agent.internals.isolation.failed_expressions import freed_on_failure
 from dynascope.agent.internals.isolation.state_of_call import function_modes_of_call, state_of_call
 
 
@@ -106,7 +107,7 @@ def process_state_kept() -> Iterator[None]:
     counters = sys.modules["torch._dynamo.utils"].counters
     counted = {name: collections.Counter(counts) for name, counts in counters.items()}
     try:
-        with _nothing_compiled(), contained():
+        with _nothing_compiled(), contained(), freed_on_failure():
             yield
     finally:
         if {name: dict(counts) for name, counts in counters.items()} != {n: dict(c) for n, c in counted.items()}:

@@ -12,6 +12,7 @@ from typing import Any
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.frames.resume import line_has_run, runs_line_as_written
 from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.isolation.failed_expressions import DispatchKeys
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
 from dynascope.wire.dap import FIRST_ENTRY_ID
@@ -49,7 +50,10 @@ class LineStops:
             return False
         if not breakpoint.condition and not breakpoint.hit_condition:
             return True
-        return self._holds(info, breakpoint, frame)
+        keys = DispatchKeys()
+        holds = self._holds(info, breakpoint, frame)  # pydevd drops the exception of a condition by itself
+        keys.set_again()
+        return holds
 
     def _counts(self, breakpoint: Any, frame: types.FrameType) -> bool:
         """Count the line as reached, unless its breakpoint's expressions cannot be evaluated."""
