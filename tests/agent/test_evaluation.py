@@ -586,3 +586,24 @@ def test_what_is_kept_in_c_is_read_or_refused() -> None:
         assert stop.evaluate("'message: %s' % error.args").result == "'message: 3'"
 
     stop_in(function, torch.ones(2, requires_grad=True), ValueError(3), inspect_stop=inspect_stop)
+
+
+@torch.library.custom_op("evaluation::repeated", mutates_args=())
+def repeated(x: torch.Tensor, times: int) -> torch.Tensor:
+    return torch.cat([x] * times)
+
+
+@repeated.register_fake
+def _(x: torch.Tensor, times: int) -> torch.Tensor:
+    return x.new_empty(times * x.shape[0])
+
+
+def test_operators_of_the_program_are_called() -> None:
+    def function(x: Any) -> Any:
+        return repeated(x, 2) + 1  #: stop
+
+    def inspect_stop(stop: Stopped) -> None:
+        assert stop.evaluate("repeated(x, 3).shape").result == "torch.Size([6])"
+        assert stop.evaluate("torch.ops.evaluation.repeated.default(x, 4).shape").result == "torch.Size([8])"
+
+    stop_in(function, torch.ones(2), inspect_stop=inspect_stop)

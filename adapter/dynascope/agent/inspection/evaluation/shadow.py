@@ -27,7 +27,7 @@ from dynascope.agent.inspection.values.stand_ins import (
     ReadOnlySet,
 )
 from dynascope.agent.inspection.values.text import builtin_part_of, is_numpy
-from dynascope.agent.internals.graph.graph import real_input
+from dynascope.agent.internals.graph.graph import OPERATORS, real_input
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     hint_of,
     is_fake,
@@ -93,7 +93,7 @@ class Shadow:
     def of_real(self, value: Any) -> Any:
         """Return the shadow of a real object, or of the variable with which Dynamo tracks it."""
         kind = type(value)
-        if kind in _PLAIN or issubclass(kind, (type, enum.Enum)):
+        if kind in _PLAIN or issubclass(kind, (type, enum.Enum, *OPERATORS)):
             return value
         if (tracked := self.effects.variable_for(value)) is not None:
             return self.of_variable(tracked)

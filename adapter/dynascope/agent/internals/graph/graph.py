@@ -21,7 +21,7 @@ _written_by_repr = frozenset(
     | {torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
 
-_OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _CHANGING_OPERATORS = {"setitem", "iadd", "iand", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior"} | {
     "ipow",
     "irshift",
@@ -109,7 +109,7 @@ def target_text(target: Any) -> str:
     """Return the text that FX writes for the function or method of a node."""
     if isinstance(target, str):
         return target
-    if issubclass(type(target), _OPERATORS):
+    if issubclass(type(target), OPERATORS):
         return f"torch.ops.{target}"  # its module is torch._ops
     name = getattr(target, "__name__", None) or type(target).__name__
     module = getattr(target, "__module__", None) or ""
