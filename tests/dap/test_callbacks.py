@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -67,9 +69,8 @@ class Asked:
         Before, evaluate an expression that compiles: no breakpoint stops a thread that is stopped.
         """
         self.has_jumped = True
-        began = time.monotonic()
-        assert stop.evaluate("torch.compile(allow_in_graph, backend='eager')(torch.ones(5), 1).sum()").result
-        assert time.monotonic() - began < LONGEST
+        with self._in_time("an expression that compiles"):
+            assert stop.evaluate("torch.compile(allow_in_graph, backend='eager')(torch.ones(5), 1).sum()").result
         target = {"source": {"path": str(CALLBACKS)}, "line": line(CALLBACKS, "begins")}
         [place] = self.client.request("gotoTargets", target)["targets"]
         self.client.request("goto", {"threadId": stop.thread_id, "targetId": place["id"]})
@@ -82,14 +83,27 @@ class Asked:
             self.asked_in.append(case)
         inner, caller = stop.frames()[:2]
         for question, ask in self._questions(stop, inner.id, caller.id):
-            began = time.monotonic()
-            try:
-                self.answers[case, question] = ask()
-            except RequestFailed as failed:
-                self.answers[case, question] = f"failed: {failed.message}"
-            assert time.monotonic() - began < LONGEST, (case, question, self.answers[case, question])
+            with self._in_time(case, question):
+                try:
+                    self.answers[case, question] = ask()
+                except RequestFailed as failed:
+                    self.answers[case, question] = f"failed: {failed.message}"
         self.client.request("stepBack", {"threadId": stop.thread_id})
         return self._gone_back(case)
+
+    @contextlib.contextmanager
+    def _in_time(self, *what: str) -> Iterator[None]:
+        """Want the body to end in time, but for what other processes of a busy machine take from the program."""
+        began = time.monotonic() - self._without_cpu()
+        yield
+        took = time.monotonic() - self._without_cpu() - began
+        assert took < LONGEST, (*what, took)
+
+    def _without_cpu(self) -> float:
+        """Return the seconds for which the program's main thread has been ready to run and had no CPU."""
+        [process] = [event["body"]["systemProcessId"] for event in self.client.events if event["event"] == "process"]
+        scheduled = Path(f"/proc/{process}/schedstat")
+        return int(scheduled.read_text().split()[1]) / 1e9 if scheduled.exists() else 0.0
 
     def _questions(self, stop: Stop, inner: int, caller: int) -> Iterator[tuple[str, Callable[[], str]]]:
         def evaluated(question: str, frame: int) -> Callable[[], str]:
@@ -108,9 +122,8 @@ class Asked:
         return below["history"].value
 
     def _gone_back(self, case: str) -> Stop:
-        began = time.monotonic()
-        stop = self.client.wait_for_stop()
-        assert time.monotonic() - began < LONGEST
+        with self._in_time(case, "stepBack"):
+            stop = self.client.wait_for_stop()
         while self.debugs_dynamo and not stop.at_compile_time:  # pydevd then traces what is traced again
             stop.resume()
             stop = self.client.wait_for_stop()
@@ -148,7 +161,7 @@ def test_every_question_is_answered_at_stops_where_dynamo_calls_the_program(clie
 @pytest.mark.matrix
 def test_every_question_is_answered_whatever_torch_calls(client: DapClient) -> None:
     asked = ask_about(client, *CASES)
-    assert len(set(asked.asked_in)) >= 25, asked.asked_in
+    assert len(set(asked.asked_in)) >= 32, asked.asked_in
 
 
 @pytest.mark.matrix

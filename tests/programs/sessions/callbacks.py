@@ -3,17 +3,23 @@
 Each case calls its callbacks on both sides of a line to stop at, and is compiled twice. Named cases run, or all.
 """
 
+import functools
 import sys
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
 import torch._inductor.config
+from functorch.compile import default_partition
+from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.comptime import comptime
 from torch.autograd.graph import saved_tensors_hooks
+from torch.nn.utils import parametrize
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import register_pytree_node, tree_map, tree_map_only
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 CASES = {}
 ask = None
@@ -420,6 +426,145 @@ def inductor_pass(x, k):
     return stopping(twice(x + k))
 
 
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x  #: in_bare_forward
+
+    @staticmethod
+    def setup_context(context, inputs, output):
+        context.save_for_backward(*inputs)  #: in_function_setup
+
+    @staticmethod
+    def vmap(info, dimensions, x):
+        return Square.apply(x), dimensions[0]  #: in_function_vmap
+
+    @staticmethod
+    def backward(context, gradient):
+        (x,) = context.saved_tensors
+        return gradient * 2 * x  #: in_bare_backward
+
+
+@case
+def function_setup(x, k):
+    return Square.apply(stopping(Square.apply(x * layer.weight.sum() + k)))
+
+
+@twice.register_vmap
+def batched_twice(info, dimensions, x):
+    return twice(x), dimensions[0]  #: in_operator_vmap
+
+
+@case
+def operator_vmap(x, k):
+    return stopping(torch.vmap(twice)(x + k))
+
+
+def loss(x):
+    return (x * x).sum()  #: in_transformed
+
+
+@case
+def function_transforms(x, k):
+    y = stopping(torch.func.grad(loss)(x + k))
+    return y + torch.func.jvp(loss, (y,), (x,))[1]
+
+
+class Watching(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))  #: in_dispatch_mode
+
+
+@case
+def dispatch_mode(x, k):
+    return stopping(x + k) * 3
+
+
+class Symmetric(torch.nn.Module):
+    def forward(self, weight):
+        return weight.triu() + weight.triu(1).T  #: in_parametrization
+
+    def right_inverse(self, weight):
+        return weight.triu()  #: in_right_inverse
+
+
+symmetric = torch.nn.Linear(4, 4)
+parametrize.register_parametrization(symmetric, "weight", Symmetric())
+
+
+@case
+def parametrized(x, k):
+    return symmetric(stopping(symmetric(x + k)))
+
+
+def accumulated(parameter):
+    assert parameter.grad is not None  #: in_accumulated
+
+
+def after_backward(module, gradients, of_outputs):
+    return None  #: in_backward_hook
+
+
+hooked = torch.nn.Linear(4, 4)
+hooked.weight.register_post_accumulate_grad_hook(accumulated)
+hooked.register_full_backward_hook(after_backward)
+
+
+@case
+def gradient_hooks(x, k):
+    return stopping(hooked(x + k))
+
+
+def compile_forward(module, inputs):
+    return module.forward  #: in_forward_compiler
+
+
+def compile_backward(module, inputs):
+    return module.forward  #: in_backward_compiler
+
+
+def partition(module, inputs, **named):
+    return default_partition(module, inputs, **named)  #: in_partition
+
+
+@case
+def aot_compilers(x, k):
+    return stopping(x * layer.weight.sum() + k).sin()
+
+
+def policy(context, operator, *args, **kwargs):
+    return CheckpointPolicy.PREFER_RECOMPUTE  #: in_policy
+
+
+contexts = functools.partial(create_selective_checkpoint_contexts, policy)
+
+
+@case
+def checkpoint_policy(x, k):
+    y = checkpoint(region, x * layer.weight.sum() + k, use_reentrant=False, context_fn=contexts)
+    return stopping(y)
+
+
+class Checked(type):
+    def __instancecheck__(cls, value):
+        return value is thing  #: in_instance_check
+
+
+class Likeness(metaclass=Checked):
+    pass
+
+
+@case
+def instance_check(x, k):
+    y = stopping(x + k) if isinstance(thing, Likeness) else x
+    return y + 1 if isinstance(thing, Likeness) else y
+
+
+@case
+def function_vmap(x, k):
+    return stopping(torch.vmap(Square.apply)(x + k))
+
+
 ASKS = {
     "fake_kernel": lambda y: twice(y),
     "meta_kernel": lambda y: torch.ops.callbacks.thrice(y),
@@ -437,7 +582,14 @@ ASKS = {
     "saved_tensor_hooks": lambda y: unpack(pack(y)),
     "frozen_settings": lambda y: Settings(4).rate,
     "inductor_pass": lambda y: twice(y),
+    "function_setup": lambda y: Square.apply(y),
+    "function_vmap": lambda y: torch.vmap(Square.apply)(y),
+    "operator_vmap": lambda y: torch.vmap(twice)(y),
+    "function_transforms": lambda y: torch.func.grad(loss)(y),
+    "parametrized": lambda y: symmetric(y),
+    "instance_check": lambda y: isinstance(thing, Likeness),
 }
+AROUND = {"dispatch_mode": Watching}
 ARGUMENTS = {"torch_dispatch": Wrapped, "torch_function": lambda x: x.as_subclass(Counted)}
 OPTIONS = {
     "custom_backend": {"backend": backend},
@@ -445,6 +597,12 @@ OPTIONS = {
     "inductor_pass": {"backend": "inductor"},
     "autograd_function": {"backend": "aot_eager"},
     "nonstrict_trace": {"backend": "aot_eager"},
+    "function_setup": {"backend": "aot_eager"},
+    "gradient_hooks": {"backend": "aot_eager"},
+    "aot_compilers": {
+        "backend": aot_autograd(fw_compiler=compile_forward, bw_compiler=compile_backward, partition_fn=partition)
+    },
+    "checkpoint_policy": {"backend": "aot_eager_decomp_partition"},
 }
 
 
@@ -456,7 +614,8 @@ def compile_case(name):
     make = ARGUMENTS.get(name, lambda x: x)
     for k in (1, 2):
         x = make(torch.ones(4, requires_grad=True) if name == "autograd_function" else torch.ones(4))
-        result = compiled(x, k)  #: compiles
+        with AROUND.get(name, nullcontext)():
+            result = compiled(x, k)  #: compiles
     total, expected = plain(result).sum(), plain(CASES[name](x, k)).sum()
     torch.testing.assert_close(total, expected)
     if total.requires_grad:
