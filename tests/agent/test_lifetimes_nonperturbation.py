@@ -15,8 +15,6 @@ SAMPLE = (
     (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
     (("extensions", "program_operator_that_flattens"), ("back", "what if")),
 )
-_CALLED_AGAIN = ("program_comptime_callback", "program_comptime_prints"), ("back", "what if")
-"""A trace that is repeated calls what is given to `comptime` again: the user is asked before."""
 _MEMORY = 0.01
 """The part by which the peak of memory may differ where tensors are big."""
 
@@ -61,6 +59,5 @@ def test_program(server: Server, file: str, program: str, collections: str) -> N
             Run(file, program, "plain", collections)
         )  # what the first has put into torch's caches counts
     assert plain.status == 0, plain.errors
-    modes = [mode for mode in MODES if program not in _CALLED_AGAIN[0] or mode not in _CALLED_AGAIN[1]]
-    found = {mode: differences(server, plain, Run(file, program, mode, collections)) for mode in modes}
+    found = {mode: differences(server, plain, Run(file, program, mode, collections)) for mode in MODES}
     assert {mode: differs for mode, differs in found.items() if differs} == {}

@@ -20,6 +20,8 @@ from dynascope.wire.to_agent import ConfigurationDone, Configure, Evaluate, Prep
 from tests.support.nonperturbation.observers import Everywhere, read_everything
 
 _QUESTIONS_IN_A_COMPILE = 2
+_ASKS_FIRST = "not all can be undone"
+"""Words of the answer that asks whether to call functions of the program again: these users do not want that."""
 
 
 class Observer(Everywhere):
@@ -28,10 +30,23 @@ class Observer(Everywhere):
     def __init__(self, act: Callable[[Observer, int], ResumeCommand]) -> None:
         super().__init__(read_everything)
         self._act = act
+        self._is_asked_first: set[str] = set()
+        """The compiles in which a function of the program would be called again."""
 
     def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
         self.stops += 1
         return self._act(self, self.stops)
+
+    @property
+    def leaves_alone(self) -> bool:
+        """Whether this compile is not to be traced again."""
+        return self.frames[-1].name in self._is_asked_first
+
+    def ask(self, request: Any, body: Any) -> Any:
+        answer = super().ask(request, body)
+        if _ASKS_FIRST in self.refusal or (isinstance(answer, EvaluateResult) and _ASKS_FIRST in answer.result):
+            self._is_asked_first.add(self.frames[-1].name)
+        return answer
 
     def evaluate(self, expression: str) -> str | None:
         """Return what the console answers in the outermost frame that is traced; None if it refuses."""
@@ -98,17 +113,16 @@ def _back() -> Everywhere:
         is_first = all(name != frame.name for name, _ in seen)
         is_new = place not in seen
         seen.add(place)
-        if is_new and not is_first:
-            observer.agent.receive(
-                PrepareTravel(
-                    id=9,
-                    thread_ident=threading.get_ident(),
-                    command="stepBack",
-                    granularity="line",
-                    frame_id=frame.id,
-                    target_id=None,
-                )
+        if is_new and not is_first and not observer.leaves_alone:
+            back = PrepareTravel(
+                id=9,
+                thread_ident=threading.get_ident(),
+                command="stepBack",
+                granularity="line",
+                frame_id=frame.id,
+                target_id=None,
             )
+            observer.ask(back, dict)
         return "stepIn"
 
     return Observer(act)
@@ -123,7 +137,7 @@ def _asks(questions: Sequence[str]) -> Callable[[], Everywhere]:
         def act(observer: Observer, number: int) -> ResumeCommand:
             compile_id = observer.frames[-1].name
             asked[compile_id] = asked.get(compile_id, 0) + 1
-            if asked[compile_id] <= _QUESTIONS_IN_A_COMPILE:
+            if asked[compile_id] <= _QUESTIONS_IN_A_COMPILE and not observer.leaves_alone:
                 hook = observer.agent.session.hook
                 names: Any = hook.threads.current().outermost.f_code.co_varnames if hook is not None else ()
                 question = questions[(asked[compile_id] - 1) % len(questions)]

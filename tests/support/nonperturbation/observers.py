@@ -57,6 +57,8 @@ class Everywhere(Suspension):
         self.stops = 0
         self.frames: list[StackFrame] = []
         self.complaints: list[str] = []
+        self.refusal = ""
+        """Why the last request was refused."""
         self._replies: dict[int, Reply | Failure] = {}
         self.agent = Agent(self._receive, self)
 
@@ -84,6 +86,7 @@ class Everywhere(Suspension):
         """Send a request as the adapter would; the decoded body, or None when it failed."""
         self.agent.receive(request)
         reply = self._replies.pop(request.id)
+        self.refusal = reply.message if isinstance(reply, Failure) else ""
         return msgspec.json.decode(reply.body, type=body) if isinstance(reply, Reply) else None
 
     @contextlib.contextmanager

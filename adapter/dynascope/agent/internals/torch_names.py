@@ -187,6 +187,17 @@ CALL_COMPTIME = _declare(
 INITIALIZE_LAZY_MODULE = _declare(
     "torch._dynamo.variables.nn_module", "initialize_lazy_module", "tx, mod, args, kwargs", "2.0", TIME_TRAVEL
 )
+INVOKE_AS_CONSTANT = _declare(
+    "torch._dynamo.variables.functions",
+    "invoke_and_store_as_constant",
+    "tx, fn, name, args, kwargs",
+    "2.0",
+    TIME_TRAVEL,
+    WHAT_IF,
+)
+WRAP_TENSOR = _declare(
+    "torch._dynamo.variables.builder", "VariableBuilder.wrap_tensor", "self, value", "2.0", TIME_TRAVEL, WHAT_IF
+)
 GET_CODE_STATE = _declare("torch._dynamo.pgo", "get_code_state", "", "2.6", WHAT_IF)
 CALLBACK_FROM_STANCE = _declare("torch._dynamo.eval_frame", "_callback_from_stance", "callback", "2.6", EVALUATION)
 ADD_GUARD = _declare(
@@ -217,7 +228,9 @@ UPDATE_VAR_TO_RANGE = _symbolic_shapes(
 PRODUCE_GUARDS_VERBOSE = _symbolic_shapes("ShapeEnv.produce_guards_verbose", None, "2.7", GUARD_FILTERS)
 CONSTRAINT_VIOLATION = _symbolic_shapes("ConstraintViolationError.__init__", None, "2.0", SPECIALIZATION)
 
-CALL_FAKE_KERNEL = _declare("torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS)
+CALL_FAKE_KERNEL = _declare(
+    "torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS, TIME_TRAVEL, WHAT_IF
+)
 _event_logger = partial(_declare, "torch._dynamo.utils")
 LOG_EVENT_START = _event_logger(
     "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
@@ -225,7 +238,15 @@ LOG_EVENT_START = _event_logger(
 LOG_EVENT_END = _event_logger(
     "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
 )
-RUN_NODE = _declare("torch._dynamo.utils", "run_node", "tracer, node, args, kwargs, nnmodule", "2.0", CALLED_FUNCTIONS)
+RUN_NODE = _declare(
+    "torch._dynamo.utils",
+    "run_node",
+    "tracer, node, args, kwargs, nnmodule",
+    "2.0",
+    CALLED_FUNCTIONS,
+    TIME_TRAVEL,
+    WHAT_IF,
+)
 
 LOG_INFERENCE_GRAPH = _declare(AOT_GRAPHS, "_log_inference_graph", "fw_module, ...", "2.11", LATER_FORMS)
 LOG_JOINT_GRAPH = _declare(AOT_GRAPHS, "_log_joint_graph", "fx_g, ...", "2.11", LATER_FORMS)

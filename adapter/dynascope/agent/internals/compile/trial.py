@@ -21,7 +21,7 @@ from torch import _guards
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile import unsupported
-from dynascope.agent.internals.compile.effects import calls_comptime_function, is_lazy
+from dynascope.agent.internals.compile.effects import EFFECTS, calls_comptime_function, is_lazy
 from dynascope.agent.internals.compile.retrace import Frames, call_in_progress, names_counted_as_before
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
@@ -119,6 +119,8 @@ class _Trial(Wrapping):
         if heeds_effects:
             self._heed(torch_names.CALL_COMPTIME, _effect_of_comptime)
             self._heed(torch_names.INITIALIZE_LAZY_MODULE, _effect_of_lazy_module)
+            for name, effect_of in EFFECTS.items():
+                self._heed(name, effect_of)
 
     def _heed(self, name: torch_names.TorchName, effect_of: Callable[..., str | None]) -> None:
         original = self.original(name)

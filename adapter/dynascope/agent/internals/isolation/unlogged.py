@@ -20,7 +20,7 @@ _replaced: list[Any] = []
 
 @contextlib.contextmanager
 def unlogged() -> Iterator[None]:
-    """Keep what this thread does out of torch's logs, and its warnings: readers want those of the program."""
+    """Keep what this thread does, and its warnings, from those who read of the program."""
     here, known = threading.get_ident(), list(logging.Logger.manager.loggerDict.items())
     loggers = [each for name, each in known if name.startswith("torch.") and isinstance(each, logging.Logger)]
 
@@ -74,10 +74,13 @@ def _show(message: Any) -> None:
 
 
 def _forget(given: list[Any]) -> None:
-    """Let warnings be shown as for the first time: Python notes in the module that gave one that it has been shown."""
+    """Let warnings be shown as for the first time.
+
+    Python notes in the module that gives one that it has been shown.
+    """
     for module in list(sys.modules.values()):
         known = getattr(module, "__dict__", {})
-        noted = known.get("__warningregistry__")
+        noted = known.get("__warningregistry__") or {}
         for each in given if noted else ():
             if each.filename == known.get("__file__"):
                 for line in (each.lineno, 0):

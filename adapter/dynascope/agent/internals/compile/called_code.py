@@ -1,4 +1,4 @@
-"""Find the files of the Python functions that a call runs, by reading attributes without calling anything."""
+"""Find the Python code that a call runs, by reading attributes without calling anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import functools
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 _KEPT = (
@@ -18,11 +18,12 @@ _COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
 _MOST = 16
 
 
-def files_of(called: Any) -> Iterator[str]:
-    """Yield the files of the functions of something that is called.
+def code_of(called: Any, kept_in: Sequence[str] = _KEPT) -> Iterator[types.CodeType]:
+    """Yield the code of the functions of something that is called.
 
-    `functools.partial`, the wrappers of `torch.compile`, `backends.common.AotAutograd` (2.0) with its compilers,
-    `torch._library.custom_ops.CustomOpDef` (2.4), which `OPDEFS` has by name and fake kernels have in a closure.
+    `kept_in`: the attributes in which wrappers have functions. Known are `functools.partial`, the wrappers of
+    `torch.compile`, `backends.common.AotAutograd` (2.0) with its compilers, and `torch._library.custom_ops.CustomOpDef`
+    (2.4), which fake kernels have in a closure.
     """
     waiting, seen = [called], 0
     while waiting and seen < _MOST:
@@ -33,33 +34,37 @@ def files_of(called: Any) -> Iterator[str]:
         if isinstance(each, types.MethodType):
             each = each.__func__
         if isinstance(each, types.FunctionType):
-            yield each.__code__.co_filename
+            yield each.__code__
             waiting += _in_closure(each)
         elif (function := _method(type(each), "__call__")) is not None:
-            yield function.__code__.co_filename
+            yield function.__code__
         kept = getattr(each, "__dict__", None)
         if type(kept) is dict:
-            waiting += [kept[name] for name in _KEPT if kept.get(name) is not None]
+            waiting += [kept[name] for name in kept_in if kept.get(name) is not None]
             given = kept.get("kwargs")
             if type(given) is dict:
                 waiting += [given[name] for name in _COMPILERS if name in given]
             if type(name := kept.get("_qualified_op_name")) is str:
-                waiting += _definition(name)
+                waiting.append(definition(name))
 
 
-def files_of_arguments(values: Iterable[Any]) -> Iterator[str]:
-    """Yield the files of the `__torch_dispatch__` of tensors, also of those in lists."""
+def code_of_arguments(
+    values: Iterable[Any], methods: tuple[str, ...] = ("__torch_dispatch__",)
+) -> Iterator[types.CodeType]:
+    """Yield the code of methods of tensors' classes, also of those in lists."""
     for value in values:
         if isinstance(value, (list, tuple)):
-            yield from files_of_arguments(value)
-        elif (function := _method(type(value), "__torch_dispatch__")) is not None:
-            yield function.__code__.co_filename
+            yield from code_of_arguments(value, methods)
+            continue
+        for name in methods:
+            if (function := _method(type(value), name)) is not None:
+                yield function.__code__
 
 
-def _definition(name: str) -> list[Any]:
+def definition(name: str) -> Any:
+    """Return the `CustomOpDef` of the operator `namespace::name` (`OPDEFS`, 2.4), or None."""
     operators: Any = sys.modules.get("torch._library.custom_ops")
-    definition = None if operators is None else operators.OPDEFS.get(name)
-    return [] if definition is None else [definition]
+    return None if operators is None else operators.OPDEFS.get(name)
 
 
 def _in_closure(function: types.FunctionType) -> Iterator[Any]:
