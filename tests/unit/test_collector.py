@@ -111,3 +111,25 @@ def test_while_a_thread_waits_in_a_hook_others_collect(monkeypatch: pytest.Monke
                 assert gc.isenabled() is (threads > 1)
             assert not gc.isenabled()
         assert gc.isenabled()
+
+
+@pytest.mark.parametrize("make", [lambda: (1, 2, 3, len(left)), lambda: [len(left)], lambda: {1: len(left)}])
+def test_what_a_hook_frees_the_program_does_not_take(make: Callable[[], object]) -> None:
+    if collector._free_lists is None:
+        pytest.skip("the lengths of this Python's lists of freed containers are not found")
+
+    def counted() -> int:
+        before = gc.get_count()[0]
+        left.extend([make() for _ in range(60)])
+        return gc.get_count()[0] - before
+
+    def make_and_free() -> None:
+        del [make() for _ in range(600)][:]
+
+    while counted() < 60:  # takes what Python has kept of earlier ones
+        pass
+    with HookFailures(pytest.fail):
+        make_and_free()
+    assert counted() > 50
+    make_and_free()
+    assert counted() < 10

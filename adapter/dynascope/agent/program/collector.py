@@ -3,8 +3,8 @@
 Python collects when the containers that were allocated outnumber those that were freed by a threshold
 (`gc.set_threshold`). A collection that came at another place could free an object of the program later or earlier.
 During a hook nothing is collected. At its end the count is as before: for each container that the hook keeps, one of a
-reserve is freed. A container that Python takes from its own list of freed ones is not counted, so that small
-differences remain.
+reserve is freed. Python's own lists of freed containers, of which it makes new ones without counting, are as long as
+before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator
 from types import CellType
 
+from dynascope.agent.program import free_lists
 from dynascope.agent.program.hidden_threads import shown_threads
 
 _RESERVED = 40_000
@@ -24,6 +25,10 @@ _reserve: list[CellType] = []
 """Cells: the smallest containers of which Python keeps no list of freed ones, so that freeing a cell is counted."""
 
 
+_free_lists: free_lists.FreeLists | None = None
+"""Python's lists of freed containers, once `prepare` has found them."""
+
+
 class _Here(threading.local):
     """How many hooks are entered on this thread, and what was when the outermost was."""
 
@@ -31,6 +36,7 @@ class _Here(threading.local):
     was_enabled = False
     count = 0
     collections = 0, 0
+    freed: tuple[bytes, int, int] | None = None
     is_held = is_collecting = False
 
 
@@ -39,9 +45,11 @@ _here = _Here()
 
 def prepare() -> None:
     """Fill the reserve in a program that may run, and leave the count as it was."""
+    global _free_lists
     count, was_enabled = gc.get_count()[0], gc.isenabled()
     gc.disable()
     if len(_reserve) < _RESERVED:
+        _free_lists = free_lists.find()
         _refill()
         if was_enabled:
             _count_again_from(count)
@@ -58,6 +66,7 @@ def hook_begins() -> None:
         gc.disable()
         here.count, *collections = gc.get_count()
         here.collections = collections[0], collections[1]
+        here.freed = None if _free_lists is None else _free_lists.lengths()
 
 
 def hook_ends() -> None:
@@ -68,15 +77,26 @@ def hook_ends() -> None:
         return
     count, *collections = gc.get_count()
     if here.collections == (collections[0], collections[1]):  # else one was asked for, and the count began anew
-        more = count - here.count
-        if more > len(_reserve) and here.was_enabled:
-            _count_again_from(here.count)
-        elif more > 0:
-            del _reserve[-more:]
-        elif more < 0:
-            _allocate(-more)
+        freed = here.freed
+        if freed is None or _free_lists is None:
+            _restore_count(count)
+        else:
+            _free_lists.restore(freed)
+            _restore_count(gc.get_count()[0])
+            _free_lists.restore(freed)  # without what that has freed
     if here.was_enabled:
         gc.enable()
+
+
+def _restore_count(count: int) -> None:
+    here = _here
+    more = count - here.count
+    if more > len(_reserve) and here.was_enabled:
+        _count_again_from(here.count)
+    elif more > 0:
+        del _reserve[-more:]
+    elif more < 0:
+        _allocate(-more)
 
 
 def collection_begins() -> None:

@@ -1,0 +1,165 @@
+"""Leave Python's lists of freed containers as long as they were before a hook.
+
+Python (3.11 to 3.13) keeps freed tuples of up to 19 elements, lists and dicts, and makes new ones of them. Those the
+garbage collector does not count. What a hook leaves in the lists the program would take, and its next collection would
+come later: by a third in a short compile.
+
+No function tells how long the lists are. The interpreter has their lengths in its state: there they are looked for
+once, beside the addresses of containers that were freed just now, and only read. Where they are not found, nothing is
+done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import struct
+from collections.abc import Callable
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+_SIZES = range(1, 20)
+_TUPLES = 20
+"""So many lists of tuples Python has: all addresses, then all lengths. It never takes a tuple from the last."""
+_SEARCHED = range(5, 20)
+"""The lengths of tuples that are not made in passing while they are looked for."""
+_MOST = 80
+"""The number of lists, and of dicts, that Python keeps: an array of addresses, and the length behind it."""
+_BETWEEN = (0, _MOST)
+"""How many more addresses may come before the length: those of the keys of dicts."""
+_STATE = 1 << 20
+"""More than the bytes of an interpreter's state (`PyInterpreterState`)."""
+_WORD = struct.calcsize("P")
+_one = (None,)
+
+
+class FreeLists:
+    """The lists, with what is kept of each so that the program does not take it."""
+
+    def __init__(self, tuples: int, lists: int, dicts: int) -> None:
+        """Take the addresses of the lengths."""
+        self._tuples = (ctypes.c_int * len(_SIZES)).from_address(tuples)
+        self._read = memoryview(self._tuples).cast("B").tobytes
+        self._lists, self._dicts = ctypes.c_int.from_address(lists), ctypes.c_int.from_address(dicts)
+        self._kept: tuple[list[Any], ...] = tuple([] for _ in _SIZES)
+        self._kept_lists: list[Any] = []
+        self._kept_dicts: list[Any] = []
+        self._all = *self._kept, self._kept_lists, self._kept_dicts
+
+    def lengths(self) -> tuple[bytes, int, int]:
+        """Return the lengths, those of tuples as an array, and lend what is kept."""
+        found = self._read(), self._lists.value, self._dicts.value
+        for kept in self._all:
+            if kept:
+                kept.clear()
+        return found
+
+    def restore(self, lengths: tuple[bytes, int, int]) -> None:
+        """Make the lists as long as they were: keep what is too many, and make and free what lacks."""
+        tuples, lists, dicts = lengths
+        if self._read() != tuples:
+            now, before = self._tuples, memoryview(tuples).cast("i")
+            for size, kept in enumerate(self._kept, 1):
+                wanted = before[size - 1]
+                for _ in repeat(None, now[size - 1] - wanted):
+                    kept.append(_tuple(size))
+                if now[size - 1] < wanted:
+                    made: list[Any] = [_tuple(size) for _ in repeat(None, wanted)]
+                    made.clear()
+        for _ in repeat(None, self._dicts.value - dicts):
+            self._kept_dicts.append({})
+        if self._dicts.value < dicts:
+            made = [{} for _ in repeat(None, dicts)]
+            made.clear()
+        for _ in repeat(None, self._lists.value - lists):
+            self._kept_lists.append([])
+        if self._lists.value < lists:
+            made = [[] for _ in repeat(None, lists)]
+            made.clear()
+
+
+def _tuple(size: int) -> tuple[Any, ...]:
+    return _one * size if size > 1 else (size,)  # multiplied by one it is the same tuple
+
+
+def find() -> FreeLists | None:
+    """Return the lists of this interpreter; None where their lengths are not found."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _find()
+    except (OSError, ValueError, AttributeError):
+        return None
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _find() -> FreeLists | None:
+    state = ctypes.pythonapi.PyInterpreterState_Get
+    state.restype = ctypes.c_void_p
+    begins = int(state())
+    size = min(_STATE, _mapped_until(begins) - begins)
+    tuples = _lengths_of_tuples(begins, size)
+    lists, dicts = _length_behind(begins, size, _new_list), _length_behind(begins, size, _new_dict)
+    return FreeLists(tuples, lists, dicts) if tuples and lists and dicts else None
+
+
+def _new_list() -> list[Any]:
+    return []  # `list()` would take none that was freed
+
+
+def _new_dict() -> dict[Any, Any]:
+    return {}
+
+
+def _mapped_until(address: int) -> int:
+    """Return where the readable memory ends that begins at an address."""
+    end = address
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        first, _, last = line.split(" ")[0].partition("-")
+        if int(first, 16) <= end < int(last, 16) and line.split(" ")[1].startswith("r"):
+            end = int(last, 16)
+    return end
+
+
+def _lengths_of_tuples(begins: int, size: int) -> int | None:
+    made = [_one * length for length in _SEARCHED]
+    addresses = struct.pack(f"{len(made)}P", *map(id, made))
+    made.clear()
+    found = ctypes.string_at(begins, size).find(addresses)
+    if found < 0:
+        return None
+    address = begins + found + (_TUPLES - _SEARCHED[0] + 1) * _WORD
+    lengths = (ctypes.c_int * len(_SIZES)).from_address(address)
+    is_right = all(_counts(lengths, length - 1, partial(_tuple, length)) for length in _SEARCHED)
+    return address if is_right else None
+
+
+def _length_behind(begins: int, size: int, make: Callable[[], Any]) -> int | None:
+    made = [make(), make()]
+    addresses = struct.pack("2P", id(made[1]), id(made[0]))  # the last is freed first
+    made.clear()
+    state = ctypes.string_at(begins, size)
+    found = state.find(addresses)
+    while found >= 0:
+        for length in range(2, _MOST + 1):
+            for between in _BETWEEN:
+                offset = found + (_MOST - length + 2 + between) * _WORD
+                if struct.unpack_from("i", state, offset)[0] == length:
+                    lengths = (ctypes.c_int * 1).from_address(begins + offset)
+                    if _counts(lengths, 0, make):
+                        return begins + offset
+        found = state.find(addresses, found + 1)
+    return None
+
+
+def _counts(lengths: Any, index: int, make: Callable[[], Any]) -> bool:
+    """Whether a length is one less while one more container is there."""
+    before = lengths[index]
+    made = make()
+    during = lengths[index]
+    del made
+    return bool(before == lengths[index] == during + 1)
