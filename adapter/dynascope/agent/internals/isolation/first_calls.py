@@ -2,11 +2,13 @@
 
 `variables.functions.get_pytree_SUPPORTED_NODES_source` (2.9), for one, installs a guard as it makes its `Source`, and
 `TensorVariable._warn_capture_scalar_outputs` (2.7) warns.
+What torch logs once, a trace that is not logged may be the first to log.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import sys
 import types
@@ -24,6 +26,7 @@ class FirstCalls:
 
     def __init__(self) -> None:
         self._called = {id(each) for each in _functions() if _is_called(each)}
+        self._logged = len(_logged_once())
 
     def forget_sources(self) -> None:
         """Let functions be called again that have made a source: the trace is undone."""
@@ -32,11 +35,26 @@ class FirstCalls:
     def forget_all(self) -> None:
         """Let functions be called again that have made a source, or were called for their effect."""
         self._forget(_source(), type(None))
+        logged = _logged_once()
+        for call in list(logged)[self._logged :]:
+            del logged[call]
 
     def _forget(self, *results: type) -> None:
         for each in _functions():
             if id(each) not in self._called and _is_called(each) and isinstance(each(), results):
                 each.cache_clear()
+
+
+def _logged_once() -> dict[Any, Any]:
+    """Return what torch has logged once, by its arguments, oldest first.
+
+    It is in the cache of `torch._logging._internal.warning_once` (2.3): `functools.cache` shows no entries, but refers
+    to a dict of them.
+    """
+    function: Any = getattr(sys.modules.get("torch._logging._internal"), "warning_once", None)
+    if type(function) is not _Cached or function.cache_parameters()["maxsize"] is not None:
+        return {}
+    return next(each for each in gc.get_referents(function) if type(each) is dict and each is not vars(function))
 
 
 def _source() -> type:
