@@ -50,7 +50,9 @@ def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("collections", COLLECTIONS)
+@pytest.mark.parametrize(
+    "collections", [COLLECTIONS[0], *(pytest.param(each, marks=pytest.mark.main_leg) for each in COLLECTIONS[1:])]
+)
 @pytest.mark.parametrize(("file", "program"), programs(), ids=lambda value: value.removeprefix("program_"))
 def test_program(server: Server, file: str, program: str, collections: str) -> None:
     plain = server.run(Run(file, program, "plain", collections))

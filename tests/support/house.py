@@ -18,6 +18,7 @@ SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rgl
 INTERNALS = ROOT / "adapter/dynascope/agent/internals"
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
+    ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
     ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
 }
 

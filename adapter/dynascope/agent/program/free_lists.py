@@ -27,6 +27,8 @@ _SEARCHED = range(5, 20)
 """The lengths of tuples that are not made in passing while they are looked for."""
 _MOST = 80
 """The number of lists, and of dicts, that Python keeps: an array of addresses, and the length behind it."""
+_MOST_TUPLES = 2000
+"""The number of tuples of a size that Python keeps. No length is taken for more, should one be something else."""
 _BETWEEN = (0, _MOST)
 """How many more addresses may come before the length: those of the keys of dicts."""
 _STATE = 1 << 20
@@ -46,6 +48,7 @@ class FreeLists:
         self._kept: tuple[list[Any], ...] = tuple([] for _ in _SIZES)
         self._kept_lists: list[Any] = []
         self._kept_dicts: list[Any] = []
+        self._make = [partial(_tuple, size) for size in _SIZES]
         self._all = *self._kept, self._kept_lists, self._kept_dicts
 
     def lengths(self) -> tuple[bytes, int, int]:
@@ -61,23 +64,18 @@ class FreeLists:
         tuples, lists, dicts = lengths
         if self._read() != tuples:
             now, before = self._tuples, memoryview(tuples).cast("i")
-            for size, kept in enumerate(self._kept, 1):
-                wanted = before[size - 1]
-                for _ in repeat(None, now[size - 1] - wanted):
-                    kept.append(_tuple(size))
-                if now[size - 1] < wanted:
-                    made: list[Any] = [_tuple(size) for _ in repeat(None, wanted)]
-                    made.clear()
-        for _ in repeat(None, self._dicts.value - dicts):
-            self._kept_dicts.append({})
-        if self._dicts.value < dicts:
-            made = [{} for _ in repeat(None, dicts)]
-            made.clear()
-        for _ in repeat(None, self._lists.value - lists):
-            self._kept_lists.append([])
-        if self._lists.value < lists:
-            made = [[] for _ in repeat(None, lists)]
-            made.clear()
+            for index, kept in enumerate(self._kept):
+                _restore(kept, self._make[index], now[index], before[index], _MOST_TUPLES)
+        _restore(self._kept_dicts, _new_dict, self._dicts.value, dicts, _MOST)
+        _restore(self._kept_lists, _new_list, self._lists.value, lists, _MOST)
+
+
+def _restore(kept: list[Any], make: Callable[[], Any], now: int, before: int, most: int) -> None:
+    for _ in repeat(None, min(now - before, most)):
+        kept.append(make())
+    if now < before:
+        made = [make() for _ in repeat(None, min(before, most))]
+        made.clear()
 
 
 def _tuple(size: int) -> tuple[Any, ...]:

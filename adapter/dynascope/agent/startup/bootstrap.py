@@ -16,6 +16,7 @@ from dynascope.agent.session.agent import Agent
 from dynascope.agent.session.session import Session
 from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
+from dynascope.agent.suspension.debugpy.loaded import is_loaded
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
@@ -116,7 +117,7 @@ class _Connection:
 
 def _choose_suspension(runtime: bool) -> tuple[Suspension, str | None]:
     """Choose pydevd's suspension, or the agent's loop with the reason if a self-test failed."""
-    if not runtime or not pydevd.is_loaded():
+    if not runtime or not is_loaded():
         return OwnLoop(), None
     try:
         return pydevd.PydevdSuspension(), None

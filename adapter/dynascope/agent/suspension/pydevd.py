@@ -1,19 +1,18 @@
 """Stop threads inside pydevd, as its Django and Jinja2 debuggers do.
 
-debugpy then reports the stop, resumes it, and serves the real frames below the symbolic ones. This is the only file
-that names pydevd. Its assumptions were verified on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and
+debugpy then reports the stop, resumes it, and serves the real frames below the symbolic ones. No folder but this one
+names pydevd. The assumptions were verified on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and
 sys.monitoring (3.12).
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.compile.eval_frame import unseen
@@ -45,24 +44,6 @@ from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Su
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure
-
-
-def is_loaded() -> bool:
-    """Whether debugpy's debugger is in this process."""
-    constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
-    return constants is not None and constants.get_global_debugger() is not None
-
-
-@contextlib.contextmanager
-def unloaded() -> Iterator[None]:
-    """End debugpy's debugger, and let another start, whose adapter is not to be debugged."""
-    from _pydev_bundle import pydev_monkey
-
-    pydevd: Any = importlib.import_module("pydevd")
-    pydevd.stoptrace()
-    pydevd.SetupHolder.setup = None  # else child processes of the program connect to the adapter of this debugger
-    with pydev_monkey.skip_subprocess_arg_patch():
-        yield
 
 
 class PydevdSuspension(Suspension):
