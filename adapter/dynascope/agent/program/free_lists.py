@@ -5,19 +5,19 @@ garbage collector does not count. What a hook leaves in the lists the program wo
 come later: by a third in a short compile.
 
 No function tells how long the lists are. The interpreter has their lengths in its state: there they are looked for
-once, beside the addresses of containers that were freed just now, and only read. Where they are not found, nothing is
-done.
+once, beside the addresses of containers that were freed just now, and only read. Where they are not found, as on other
+systems than Linux, nothing is done.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import struct
 from collections.abc import Callable
 from functools import partial
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 _SIZES = range(1, 20)
@@ -99,9 +99,10 @@ def _find() -> FreeLists | None:
     state = ctypes.pythonapi.PyInterpreterState_Get
     state.restype = ctypes.c_void_p
     begins = int(state())
-    size = min(_STATE, _mapped_until(begins) - begins)
-    tuples = _lengths_of_tuples(begins, size)
-    lists, dicts = _length_behind(begins, size, _new_list), _length_behind(begins, size, _new_dict)
+    with open("/proc/self/mem", "rb", buffering=0) as memory:  # what is not mapped ends the reading, not the process
+        read = partial(os.pread, memory.fileno(), _STATE, begins)
+        tuples = _lengths_of_tuples(begins, read)
+        lists, dicts = _length_behind(begins, read, _new_list), _length_behind(begins, read, _new_dict)
     return FreeLists(tuples, lists, dicts) if tuples and lists and dicts else None
 
 
@@ -113,21 +114,11 @@ def _new_dict() -> dict[Any, Any]:
     return {}
 
 
-def _mapped_until(address: int) -> int:
-    """Return where the readable memory ends that begins at an address."""
-    end = address
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        first, _, last = line.split(" ")[0].partition("-")
-        if int(first, 16) <= end < int(last, 16) and line.split(" ")[1].startswith("r"):
-            end = int(last, 16)
-    return end
-
-
-def _lengths_of_tuples(begins: int, size: int) -> int | None:
+def _lengths_of_tuples(begins: int, read: Callable[[], bytes]) -> int | None:
     made = [_one * length for length in _SEARCHED]
     addresses = struct.pack(f"{len(made)}P", *map(id, made))
     made.clear()
-    found = ctypes.string_at(begins, size).find(addresses)
+    found = read().find(addresses)
     if found < 0:
         return None
     address = begins + found + (_TUPLES - _SEARCHED[0] + 1) * _WORD
@@ -136,11 +127,11 @@ def _lengths_of_tuples(begins: int, size: int) -> int | None:
     return address if is_right else None
 
 
-def _length_behind(begins: int, size: int, make: Callable[[], Any]) -> int | None:
+def _length_behind(begins: int, read: Callable[[], bytes], make: Callable[[], Any]) -> int | None:
     made = [make(), make()]
     addresses = struct.pack("2P", id(made[1]), id(made[0]))  # the last is freed first
     made.clear()
-    state = ctypes.string_at(begins, size)
+    state = read()
     found = state.find(addresses)
     while found >= 0:
         for length in range(2, _MOST + 1):

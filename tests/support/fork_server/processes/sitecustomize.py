@@ -32,8 +32,8 @@ _IMPORTS_TORCH = re.compile(r"\b(import|from)\b.*\btorch\b")
 def server_and_arguments() -> tuple[str, list[str]] | None:
     """Return the variable of the server for this program, and its command line; None if it is to run here."""
     arguments = sys.orig_argv[1:]
-    if not arguments or any(_is_special(name) for name in os.environ):
-        return None
+    if not arguments or os.isatty(0) or any(_is_special(name) for name in os.environ):
+        return None  # signals of a terminal reach its own session alone
     if any(arguments[: len(each)] == each for each in _OF_DYNASCOPE):
         return _TOOLS, arguments[arguments[0] == "-P" :]
     multiprocessing = "multiprocessing.spawn" in " ".join(arguments)
