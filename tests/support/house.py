@@ -26,15 +26,17 @@ PYDEVD = {
 MAY_IMPORT: dict[str, set[str]] = {
     "encodable": set(),
     "wire": {"dynascope.encodable"},
+    "console": {"dynascope.wire"},
     "facts": {"dynascope.encodable"},
     "debugpy_adapter": {"dynascope.wire", "dynascope.debugpy_injector", "dynascope.debugpy_launcher"},
     "debugpy_injector": set(),
     "debugpy_launcher": set(),
-    "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
+    "agent": {"dynascope.wire", "dynascope.console", "dynascope.facts", "dynascope.debugpy_adapter"},
     "debugpy_process": set(),
     "dap": {
         "dynascope.encodable",
         "dynascope.wire",
+        "dynascope.console",
         "dynascope.facts",
         "dynascope.debugpy_adapter",
         "dynascope.debugpy_process",
@@ -42,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.report", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts", "dynascope.wire"},
-    "terminal": {"dynascope.wire", "dynascope.dap.protocol"},
+    "terminal": {"dynascope.wire", "dynascope.console", "dynascope.dap.protocol"},
     "": {"dynascope.agent"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
@@ -86,8 +88,12 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {"protocol": "", "log": ""},
     ],
 }
-# Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
-RUNS_IN_THE_PROGRAM = {"dynascope.dap.program.injected_source"}
+# Sent to the program and run there, so that its import of the agent happens in the program's interpreter; and what
+# answers the commands of the debug console, which the agent runs, while everyone reads their names and help.
+RUNS_IN_THE_PROGRAM = {
+    "dynascope.dap.program.injected_source",
+    *(f"dynascope.console.{path.stem}" for path in (ROOT / "adapter/dynascope/console").glob("[a-z]*.py")),
+}
 # The Python API: its functions run in the program and open the agent on first use. Importing it must not import torch.
 ENTRY_POINTS = {"dynascope"}
 

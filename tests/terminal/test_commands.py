@@ -88,8 +88,8 @@ def test_without_a_slice_the_attributes_come_too_and_no_element_is_lost(debug):
 
 
 def test_a_scope_the_frame_has_not(debug):
-    _, out = debug("up\nguards\nquit")
-    assert "`<module>` has no Guards (the program runs here; Dynamo is not tracing)" in out
+    _, out = debug("up\nshapes\nquit")
+    assert "`<module>` has no Shapes (the program runs here; Dynamo is not tracing)" in out
 
 
 def test_a_node_of_a_backward_has_other_scopes_than_locals(debug):

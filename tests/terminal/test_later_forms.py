@@ -23,5 +23,5 @@ def test_forms_are_listed_shown_and_found_from_a_line(folder: Path) -> None:
     assert "  sin = torch.ops.aten.sin.default(" in out
     assert out.count("first [0/0] inference graph\n") == 1
     assert out.count(f"{FORMS}:{made} in first") >= 2
-    assert "ask `forms`, `forms 0/0`," in out
+    assert "Ask `forms`, `forms 0/0`," in out
     assert "all that was made of your line" in out.replace("\n", " ")

@@ -114,11 +114,11 @@ def test_changes_tell_what_the_lines_since_have_done(folder: Path) -> None:
     assert "since this line began, program.py:8: nothing" in out
     assert re.search(r"since checkpoint here, program\.py:8: .*1 name", out), out
     assert re.search(r"\n  program\.py:8 .* node %y ", out), out
-    assert "there is no `since checkpoint nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
+    assert "There is no `since checkpoint nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
     assert re.findall(r"● compile time .*  program\.py:(\d+)", out)[-1] == "8"
 
 
 def test_where_there_is_no_history_the_reason_is_said(folder: Path) -> None:
     _, out = debug("-b", "--mode run program.py:8", "program.py", commands="history x\nchanges\nquit\n")
-    assert "only compile time has a history: here the program runs" in out and "Traceback" not in out
-    assert "changes are those of a trace, and here the program runs" in out
+    assert "`history` is answered while Dynamo compiles" in out and "Traceback" not in out
+    assert "`changes` is answered while Dynamo compiles" in out

@@ -13,6 +13,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
+from dynascope import console
 from dynascope.terminal import commands
 from dynascope.terminal.breakpoints import options
 from dynascope.terminal.commands.inspection import local_names
@@ -21,7 +22,7 @@ from dynascope.terminal.session import Session, StartFailed
 
 PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}
-_TAKES_EXPRESSIONS = {"print", "expand"}
+_TAKES_EXPRESSIONS = {"print", "expand", "history"}
 
 
 def execute(session: Session, line: str, starts: bool = False) -> commands.Command | None:
@@ -118,6 +119,9 @@ class CommandCompleter(Completer):
             yield from (Completion(one, -len(start)) for one in candidates if one.startswith(start))
         elif name == "help":
             yield from (Completion(one, -len(argument)) for one in commands.names() if one.startswith(argument))
+        else:
+            start = argument.rpartition(" ")[2]
+            yield from (Completion(label, -len(start)) for label, _ in console.completions(f"{name} {argument}"))
 
 
 def _split(line: str) -> tuple[str, str]:

@@ -270,10 +270,11 @@ class SourceText(Request, tag="source"):
     source_reference: int
 
 
-class Forms(Request, tag="forms"):
-    """Ask what was made of graphs: `all`, `0/0`, `0/0 joint graph:12`, `from model.py:20`. Reply: EvaluateResult."""
+class RunCommand(Request, tag="runCommand"):
+    """Answer a command of the debug console that needs no stop. Reply: EvaluateResult."""
 
-    question: str
+    name: str
+    argument: str
 
 
 class Locations(StoppedThreadRequest, tag="locations"):
@@ -362,7 +363,7 @@ ToAgent: TypeAlias = (
     | Evaluate
     | LoadedSources
     | SourceText
-    | Forms
+    | RunCommand
     | Locations
     | Compiles
     | CompileOn

@@ -114,6 +114,7 @@ class Adapter:
                 {"name": "L['x']", "value": "TENSOR_MATCH", "variablesReference": 0},
                 {"name": "L['a/b']", "value": "EQUALS_MATCH", "variablesReference": AGENT + 9, "indexedVariables": 250},
             ],
+            10: [{"name": "L['x']", "value": "TENSOR_MATCH", "variablesReference": 0}],
             AGENT + 9: [
                 {"name": "VariableTracker", "value": "ListVariable", "variablesReference": 0},
                 *({"name": f"[{i}]", "value": str(i), "variablesReference": 0} for i in range(250)),
@@ -138,6 +139,8 @@ class Adapter:
         return {"variables": rows[arguments["start"] :][: arguments["count"]]}
 
     def evaluate(self, arguments: dict) -> dict:
+        if arguments["expression"].startswith("guards"):
+            return {"result": "guards so far", "variablesReference": 8 if arguments["expression"] == "guards?" else 10}
         if arguments["expression"] == "nonsense":
             raise RuntimeError("NameError: name 'nonsense' is not defined")
         if arguments["frameId"] != AGENT:

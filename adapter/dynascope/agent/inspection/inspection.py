@@ -65,6 +65,10 @@ class Inspection(StopInspection):
     def names_of(self, frame_id: int) -> Names | None:
         return self.names(frame_id)
 
+    def has_name(self, frame_id: int, name: str) -> bool:
+        console = self._consoles.get(frame_id)
+        return (console is not None and console.is_taken(name)) or super().has_name(frame_id, name)
+
     def parameters_of(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
         return symbolic_parameters(self.names(frame_id), hexadecimal)
 

@@ -14,6 +14,7 @@ from dynascope.agent.inspection.frames.runtime_frame import (
     evaluate_running,
     is_running,
     running_headings,
+    values_of,
 )
 from dynascope.agent.inspection.frames.stack_frames import runtime_frame
 from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
@@ -107,8 +108,11 @@ class StopInspection(ABC):
         return None
 
     def has_name(self, frame_id: int, name: str) -> bool:
-        """Whether a symbolic frame has a variable of that name."""
-        names = None if self.runtime_frame(frame_id) is not None else self.names_of(frame_id)
+        """Whether a frame has a variable of that name."""
+        running = self.runtime_frame(frame_id)
+        if running is not None:
+            return name in values_of(running) or name in running.f_globals
+        names = self.names_of(frame_id)
         return names is not None and names.has(name)
 
     def parameters_of(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.wire.dap import EvaluateResult
-from dynascope.wire.guard_question import GuardQuestion, guard_question
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -18,6 +17,16 @@ if TYPE_CHECKING:
 
 _NO_FUNCTION = "Guards are evaluated where a compiled function is traced or runs: select such a frame."
 _NOTHING_COMPILED = "The program has not compiled anything yet."
+
+
+class GuardQuestion(NamedTuple):
+    """What is asked about guards, and of which entry ("" for every one)."""
+
+    asked: str
+    """One of costs, check, filters, saved, all."""
+    compile_id: str
+    name: str = ""
+    """The filter of guards, or the way to save them; "" for all."""
 
 
 def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -> EvaluateResult:
@@ -37,16 +46,15 @@ def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -
     return EvaluateResult(result=told, variables_reference=0)
 
 
-def at_runtime(text: str, variables: Mapping[str, Any]) -> str:
+def at_runtime(question: GuardQuestion, variables: Mapping[str, Any]) -> str:
     """Answer for the frame with these variables, one of the callers.
 
     debugpy evaluates a call of this function in a frame of the running program.
     """
-    question = guard_question(text)
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_code.co_name == "<module>" or not _sees(frame, variables)):
         frame = frame.f_back
-    if frame is None or question is None:
+    if frame is None:
         return _NO_FUNCTION
     try:
         return _told(frame.f_code, frame.f_locals, question)

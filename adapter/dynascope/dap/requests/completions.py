@@ -1,12 +1,15 @@
-"""Serve `completions` for the debug console."""
+"""Serve `completions` for the debug console: its commands, and names of the program."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
+from dynascope import console
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
+from dynascope.dap.program.program import decode_body
 from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import CompletionsArguments
 from dynascope.dap.protocol.call import Body, Call
@@ -26,13 +29,18 @@ _PATH = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])*\.)*)([^\W\d]\w*)?$")
 @request("completions", CompletionsArguments, cancellable=True)
 @capability("supportsCompletionsRequest")
 async def completions(session: Session, call: Call[CompletionsArguments]) -> Body:
-    """Complete names of a symbolic frame's scopes, `ctx`, or attributes after a dot."""
+    """Complete commands, and a symbolic frame's names, `ctx`, or attributes after a dot."""
     arguments = call.arguments
+    before = _before_cursor(arguments)
+    words = console.completions(before) if "\n" not in arguments.text else ()
+    commands = [{"label": label, "type": "keyword", "detail": told} for label, told in words]
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
     if owner is None:
-        return session.pass_to_debugpy(call)
+        if not commands:
+            return session.pass_to_debugpy(call)
+        return {"targets": [*await _of_debugpy(session, arguments), *commands]}
     assert arguments.frame_id is not None
-    path = _PATH.search(_before_cursor(arguments))
+    path = _PATH.search(before)
     assert path is not None  # it also matches nothing
     base, start = path[1].rstrip("."), path[2] or ""
     if base:
@@ -45,7 +53,15 @@ async def completions(session: Session, call: Call[CompletionsArguments]) -> Bod
         if variable.name.isidentifier() and variable.name.startswith(start)
         if not variable.name.startswith("_") or start.startswith("_")
     ]
-    return {"targets": targets}
+    return {"targets": [*targets, *commands]}
+
+
+async def _of_debugpy(session: Session, arguments: CompletionsArguments) -> list[dict[str, Any]]:
+    debugpy = session.running().debugpy
+    if debugpy is None or arguments.frame_id is None:
+        return []
+    response = await debugpy.request("completions", msgspec.to_builtins(arguments))
+    return list(decode_body(response)["targets"]) if response.success else []
 
 
 def _before_cursor(arguments: CompletionsArguments) -> str:

@@ -7,8 +7,6 @@ from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import PAGE, CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import Scope, Variable
-from dynascope.wire.guard_question import guard_question
-from dynascope.wire.why_question import WHY
 
 _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}
 
@@ -54,38 +52,6 @@ for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
 
 
-@command("guards", usage="[TEXT] | ID | check [ID] | filters [ID] [NAME] | saved [ID] [NAME]", needs_stop=True)
-def guards(session: Session, argument: str) -> None:
-    """Show the guards installed so far, which must be true to use the compiled code again.
-
-    With TEXT, show only the rows that contain it. After a compile, at run time too: `guards 0/1` shows the guards of
-    that compile as torch evaluates them at each call, with what each costs (of more than 300 those that cost little
-    are folded: `guards 0/1 all` has all); `guards check` evaluates them for the
-    values in this frame, and tells which fails first, for each compile of this function or one: `guards check 0/1`.
-    `guards filters 0/1` tells what each filter of guards (`guard_filter_fn`) would drop of them, what that saves, and
-    what could change then without a recompile; all of it for one filter: `guards filters 0/1 NAME`.
-    `guards saved 0/1` tells which of them a package (`aot_compile`, `caching_precompile`) could save and load again,
-    which it drops, and what to do about the others; all of it for one: `guards saved 0/1 aot_compile`.
-    """
-    if guard_question(f"guards {argument}") is None:
-        show_scope(session, "Guards", argument)
-        return
-    session.need_frame()
-    session.printer.say(session.evaluate(f"guards {argument}").result)
-
-
-@command("why", needs_stop=True)
-def why(session: Session, argument: str) -> None:
-    """Tell why this function is compiled again: the guard that fails, and what helps.
-
-    For each compile so far: what its guard wants and meets, and the line that needs it. Remedies are tried: Dynamo
-    traces the frame on the side with each, and you are told whether the guard is gone. Nothing is changed. In a first
-    compile, too: which guards will not hold, because the program itself shows other values.
-    """
-    session.need_frame()
-    session.printer.say(session.evaluate(WHY).result)
-
-
 @command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")
 def print_(session: Session, argument: str) -> None:
     """Evaluate in the selected frame; at compile time on fakes, changing nothing.
@@ -109,7 +75,7 @@ def expand(session: Session, argument: str) -> None:
     FIRST:LAST slices the elements as in Python; without it, the attributes and the first elements are shown.
     """
     text, page = _page(argument)
-    value, reference, elements = resolve(session, text)
+    value, reference, elements = _resolve(session, text)
     if not reference:
         session.printer.say(f"{value}  (no children)")
         return
@@ -122,7 +88,7 @@ def expand(session: Session, argument: str) -> None:
     elif not elements and not rows:
         rows = session.children(reference, start, count)  # debugpy does not count elements, and scopes have none
     more = elements > start + count if elements else len(rows) == count
-    _show(session, rows, start + count if more else None)
+    show_rows(session, rows, start + count if more else None)
 
 
 def show_scope(session: Session, name: str, text: str = "") -> None:
@@ -135,12 +101,12 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
     reference = scope.variables_reference
     if not text:
         rows = session.children(reference)
-        _show(session, rows, PAGE if len(rows) == PAGE else None)
+        show_rows(session, rows, PAGE if len(rows) == PAGE else None)
         return
     folded = text.casefold()
     rows = session.children(reference, 0, 100 * PAGE)
     rows = [row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
-    _show(session, rows)
+    show_rows(session, rows)
 
 
 def _instead(session: Session) -> str:
@@ -158,7 +124,7 @@ def local_names(session: Session) -> list[str]:
         return []
 
 
-def _show(session: Session, children: list[Variable], rest: int | None = None) -> None:
+def show_rows(session: Session, children: list[Variable], rest: int | None = None) -> None:
     """Print rows; `rest` is the number of the first one that is missing, None if none is."""
     rows = [row for row in children if row.name not in _DEBUGPY_GROUPS]
     if not rows:
@@ -181,7 +147,7 @@ def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
     return argument.strip(), None
 
 
-def resolve(session: Session, text: str) -> tuple[str, int, int]:
+def _resolve(session: Session, text: str) -> tuple[str, int, int]:
     """Return value, reference and number of elements of a path in a scope, or of an expression."""
     head, _, rest = text.partition("/")
     scope = _scope(session, head)

@@ -10,14 +10,12 @@ from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import (
     FIRST_AGENT_ID,
-    EvaluateResult,
     LoadedSourcesBody,
     Module,
     ModulesBody,
     Source,
     SourceBody,
 )
-from dynascope.wire.guard_question import forms_question
 
 Body = TypeVar("Body")
 
@@ -49,25 +47,6 @@ def source(session: Session, argument: str) -> None:
     body = _ask(session, "source", {"sourceReference": chosen.source_reference}, SourceBody)
     for line in body.content.splitlines():
         session.printer.say(f"  {line}")
-
-
-@command("forms", usage="[all | ID | ID FORM[:LINE] | from [FILE:]LINE]")
-def forms(session: Session, argument: str) -> None:
-    """Show what AOTAutograd and Inductor made of each graph, and of a line of yours.
-
-    `forms` lists joint, forward, backward and post-grad graphs and output code, `forms 0/0` those of one compile.
-    `forms 0/0 saved values` tells which tensors are saved for the backward, and why.
-    `forms 0/0 backward graph` shows one with its lines' numbers, and `forms 0/0 backward graph:12` the lines of your
-    program that line 12 is from. `forms from model.py:20` shows all that was made of your line; without a file, of
-    that line of the current one.
-    """
-    word, _, line = argument.partition(" ")
-    if word == "from" and line.strip().isdecimal() and session.current_file is not None:
-        argument = f"from {session.current_file}:{line.strip()}"
-    asked = f"forms {argument or 'all'}"
-    if forms_question(asked) is None:
-        raise CommandError("ask `forms`, `forms 0/0`, `forms 0/0 backward graph:12` or `forms from model.py:20`")
-    session.printer.say(_ask(session, "evaluate", {"expression": asked, "context": "repl"}, EvaluateResult).result)
 
 
 @command("modules", usage="[TEXT]")

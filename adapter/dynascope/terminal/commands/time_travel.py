@@ -6,12 +6,9 @@ from pathlib import Path
 
 from dynascope.terminal.breakpoints.locations import BadLocation, display_path, parse
 from dynascope.terminal.commands import command
-from dynascope.terminal.commands.inspection import resolve
-from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP, checkpoint_name
-from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent, Variable
+from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent
 
 _MARK = "▶"
 """What the row of the first difference begins with."""
@@ -49,85 +46,6 @@ def restart_frame(session: Session, argument: str) -> None:
     """Go back to the first line of this call (`up` and `down` select it); at compile time only."""
     frame = session.need_frame()
     session.resume("restartFrame", {"frameId": frame.id})
-
-
-@command(
-    "history", usage="EXPRESSION | SCOPE/NAME [#ROW]", needs_stop=True, missing="the history of what? `history NAME`"
-)
-def history(session: Session, argument: str) -> None:
-    """Show each line that made, changed or guarded a value, oldest first: `history x`.
-
-    It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
-    Copies are left out, through calls and containers: a value's first line is where it was made. `history x #2` goes
-    back to the line of the second row.
-    """
-    frame = session.need_frame()
-    if not is_symbolic(frame):
-        raise CommandError("only compile time has a history: here the program runs")
-    if frame.name.endswith("recorded]"):
-        raise CommandError(
-            "this line is shown as it was recorded, without histories: `continue` leads back to the stop"
-        )
-    argument, _, number = argument.partition(" #")
-    _, reference, _ = resolve(session, argument.strip())
-    rows = session.children(reference, 0, _ALL, "named") or session.children(reference, 0, _ALL) if reference else []
-    below = [row for row in rows if row.name == "history" and row.variables_reference]
-    if not below:
-        raise CommandError(
-            f"no history of `{argument}`: globals have none, nor what Dynamo has not read yet, nor numbers, strings and"
-            " None in an object or container, whose own history tells how they change. Where nothing has one, the"
-            " compile began before anything could stop: go back once (`rframe`), and there is"
-        )
-    lines = session.children(below[-1].variables_reference, 0, _ALL)
-    _show_or_go_to(session, lines, f"history {argument}", number)
-
-
-@command("changes", usage="[line | CHECKPOINT] [#ROW]", needs_stop=True)
-def changes(session: Session, argument: str) -> None:
-    """Show what the trace has added since the previous stop.
-
-    Names, values changed in place, guards, decisions on symbols, nodes, modules, global state. `changes line`: since
-    the line of this frame began, with all that it calls. `changes NAME`: since the checkpoint of this name
-    (`checkpoint NAME`). `changes #2` goes back to the line of the second row.
-    """
-    if not is_symbolic(session.need_frame()):
-        raise CommandError(
-            "changes are those of a trace, and here the program runs: at the next compile-time stop of a compile that "
-            "has stopped before, `changes` tells what Dynamo has traced since"
-        )
-    moment, _, number = f" {argument}".partition(" #")
-    moment = moment.strip()
-    title = {"": PREVIOUS_STOP, "line": LINE}.get(moment, CHECKPOINT.format(name=moment))
-    if not moment and all(row.name != title for row in _rows_of_changes(session)):
-        raise CommandError("nothing has stopped before in this compile: `changes line` tells what this line has done")
-    value, reference, _ = resolve(session, f"{CHANGES}/{title}")
-    session.printer.say(f"{title}, {value}")
-    _show_or_go_to(session, session.children(reference, 0, _ALL) if reference else [], f"changes {moment}", number)
-
-
-def _rows_of_changes(session: Session) -> list[Variable]:
-    _, reference, _ = resolve(session, CHANGES)
-    return session.children(reference)
-
-
-@command("checkpoint", usage="NAME", needs_stop=True, missing="which name? `checkpoint NAME`")
-def checkpoint(session: Session, argument: str) -> None:
-    """Name this moment of the compile: `changes NAME` tells later what has changed since."""
-    if checkpoint_name(f"checkpoint {argument}") is None:
-        raise CommandError(f"a checkpoint's name is one word of letters and digits, not `{argument}`")
-    session.need_frame()
-    session.printer.say(session.evaluate(f"checkpoint {argument}").result)
-
-
-def _show_or_go_to(session: Session, lines: list[Variable], asked: str, number: str) -> None:
-    """Print the rows, or go back to the line of the one with this number."""
-    if not number:
-        session.printer.variables(lines)
-    elif number.isdecimal() and 0 < int(number) <= len(lines):
-        session.need_frame()
-        session.resume("goto", {"targetId": lines[int(number) - 1].target_id})
-    else:
-        raise CommandError(f"`{asked}` has {len(lines)} row{'' if len(lines) == 1 else 's'}, and none is #{number}")
 
 
 @command(

@@ -144,7 +144,7 @@ class Console:
 
     def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> _Outcome:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        hidden = "ctx" in used and self._is_taken("ctx")
+        hidden = "ctx" in used and self.is_taken("ctx")
         contexts = used & {ALWAYS_CTX} if hidden else used & {ALWAYS_CTX, "ctx"}
         uses_context = bool(contexts)
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
@@ -174,7 +174,7 @@ class Console:
         self._changed = self._changed or bool(set_now) or uses_context
         return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
 
-    def _is_taken(self, name: str) -> bool:
+    def is_taken(self, name: str) -> bool:
         """Whether the program or this console already uses that name."""
         return name in self._kept or self._names.has(name)
 

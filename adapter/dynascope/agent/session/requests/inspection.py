@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.agent.session.requests.registry import serves_at_stop
-from dynascope.wire.checkpoint import checkpoint_name
+from dynascope import console
+from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
+from dynascope.agent.session.session import Session
 from dynascope.wire.dap import (
     EvaluateResult,
     FormattedStackBody,
@@ -14,9 +15,7 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
-from dynascope.wire.guard_question import guard_question
-from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, Scopes, Variables
-from dynascope.wire.why_question import asks_why
+from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, RunCommand, Scopes, Variables
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -46,26 +45,15 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
-    from dynascope.agent.inspection.values.errors import NotSettable
-    from dynascope.agent.session import guard_answers
-    from dynascope.agent.session.requests import checkpoints
-    from dynascope.agent.session.what_if import answer, try_value
-    from dynascope.agent.tracing.what_if.asked import question
+    from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
+    from dynascope.agent.session.what_if import try_value
 
-    checkpoint = checkpoint_name(message.expression) if message.context == "repl" else None
-    if checkpoint is not None:
-        return checkpoints.name(inspection, message.frame_id, checkpoint)
-    is_typed = message.context == "repl" and message.assigned is None
-    if is_typed and asks_why(message.expression) and not _means_variable(inspection, message):
-        from dynascope.agent.session import why
-
-        return why.answer(inspection)
-    guards = guard_question(message.expression) if message.context == "repl" else None
-    if guards is not None:
-        return guard_answers.answer(inspection, message.frame_id, guards)
-    asked = question(message)
-    if asked is not None:
-        return answer(inspection, message.frame_id, asked)
+    asked = console.asked(message.expression) if message.context == "repl" and message.assigned is None else None
+    if asked is not None and not (asked.variable and inspection.has_name(message.frame_id, asked.variable)):
+        try:
+            return asked.command.run(inspection, message.frame_id, asked.argument)
+        except console.BadCommand as error:
+            raise EvaluationError(str(error)) from None
     try:
         return inspection.evaluate(message)
     except NotSettable:
@@ -75,9 +63,12 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
         return tried
 
 
-def _means_variable(inspection: StopInspection, message: Evaluate) -> bool:
-    """Whether `why` is a variable of the frame's code."""
-    return not asks_why(message.expression, is_name=inspection.has_name(message.frame_id, "why"))
+@serves(RunCommand)
+def run_command(session: Session, message: RunCommand) -> EvaluateResult:
+    try:
+        return console.find(message.name).run(None, 0, message.argument)
+    except console.BadCommand as error:
+        raise RequestFailed(str(error)) from None
 
 
 @serves_at_stop(Locations)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.documents.disassembly import BadAddress
 from dynascope.agent.documents.documents import PYTHON, UnknownDocument
-from dynascope.agent.documents.form_answers import NoAnswer
 from dynascope.agent.program.memory_sources import memory_sources
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.wire.dap import DisassembleBody, EvaluateResult, LoadedSourcesBody, ModulesBody, SourceBody
-from dynascope.wire.to_agent import Disassemble, Forms, LoadedSources, Modules, SourceText
+from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
+from dynascope.wire.to_agent import Disassemble, LoadedSources, Modules, SourceText
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -30,14 +29,6 @@ def source_text(session: Session, message: SourceText) -> SourceBody:
     try:
         return session.loaded_sources.text(message.source_reference)
     except UnknownDocument as error:
-        raise RequestFailed(str(error)) from None
-
-
-@serves(Forms)
-def forms(session: Session, message: Forms) -> EvaluateResult:
-    try:
-        return EvaluateResult(result=session.loaded_sources.forms(message.question), variables_reference=0)
-    except NoAnswer as error:
         raise RequestFailed(str(error)) from None
 
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.wire.to_agent import Evaluate
 
 Kind = Literal["dynamic", "static", "constant"]
 
-_WHAT_IF = re.compile(r"\s*what\s*if\b(?!\s*[=.(\[,])(.*)", re.DOTALL | re.IGNORECASE)
 _DECIDED = re.compile(r"(.+?)(?:\s+is)?\s+(dynamic|static|constant)(?:\s+(\d+))?", re.DOTALL)
 _ASSIGNED = re.compile(r"(.+?)\s*=(?!=)\s*(.+)", re.DOTALL)
 _ADVISED = re.compile(r"torch\._dynamo\.config\.(\w+)`? ?(?:=|(?:set )?to) ?`?(\w+)")
@@ -46,12 +44,6 @@ class Assigned:
     name: str
     value: Any
     is_setting: bool = False
-
-
-def question(request: Evaluate) -> str | None:
-    """Return what follows `what if` in the debug console; None for an expression."""
-    match = _WHAT_IF.fullmatch(request.expression) if request.context == "repl" else None
-    return None if match is None else match[1].strip().removesuffix("?").strip()
 
 
 def is_decision(value: str) -> bool:

@@ -1,0 +1,189 @@
+"""The commands of the debug console, one file each: a decorator declares a command's name, arguments, help and answer.
+
+The adapter, the agent and the prompt read this one list. What answers at a stop runs in the program and imports the
+agent only then.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import inspect
+import keyword
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from dynascope.wire.dap import EvaluateResult
+
+Answer = Callable[[Any, int, str], EvaluateResult]
+"""Answers with the agent's `StopInspection`, None where there is no stop, the id of the frame, and the arguments."""
+
+AtRuntime = Callable[[str, Mapping[str, Any]], str]
+"""Answers for the running frame that has these variables, which is one of its callers."""
+
+
+class BadCommand(Exception):
+    """Raised for a command that cannot be answered as it is written; its text is a message for the user."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the debug console. The program need not have begun for one that needs nothing."""
+
+    name: str
+    usage: str
+    summary: str
+    details: str
+    page: str
+    needs: Literal["nothing", "program", "stop"]
+    words: Callable[[], Iterable[str]]
+    missing: str
+    has_rows: bool
+    place_after: str
+    answer: Answer
+    at_runtime: AtRuntime | None
+
+    @property
+    def written(self) -> str:
+        """Return its name with its arguments, as its help begins."""
+        return f"{self.name} {self.usage}".rstrip()
+
+    def run(self, inspection: Any, frame_id: int, argument: str) -> EvaluateResult:
+        """Answer. Raises BadCommand, and at a stop EvaluationError."""
+        if self.missing and not argument:
+            raise BadCommand(self.missing)
+        if argument and not self.usage:
+            raise BadCommand(f"`{self.name}` has no arguments.")
+        return self.answer(inspection, frame_id, argument)
+
+
+class Asked(NamedTuple):
+    """A line of the debug console that is a command."""
+
+    command: Command
+    argument: str
+    variable: str
+    """The variable that it means where there is one of this name; "" if Python cannot mean it."""
+
+    def with_place(self, changed: Callable[[str], str]) -> Asked:
+        """Return it with another place (`model.py:12`) in its argument, if the command has one."""
+        before, word, place = self.argument.rpartition(self.command.place_after or "\n")
+        return self if before or not word else self._replace(argument=f"{word}{changed(place.strip())}")
+
+
+_commands: dict[str, Command] = {}
+
+
+def command(
+    name: str,
+    *,
+    needs: Literal["nothing", "program", "stop"] = "stop",
+    usage: str = "",
+    page: str = "",
+    words: Callable[[], Iterable[str]] = tuple,
+    missing: str = "",
+    has_rows: bool = False,
+    place_after: str = "",
+    at_runtime: AtRuntime | None = None,
+) -> Callable[[Answer], Answer]:
+    """Register what answers a command. Its docstring is the help, whose first line lists have.
+
+    `page`: where docs/ tells more. `words`: what arguments may begin with, for completion. `missing`: the error of the
+    command without an argument. `has_rows`: its answer is in the rows below it. `place_after`: the word before a place
+    of the program. `at_runtime`: answers where the program runs, too.
+    """
+
+    def register(answer: Answer) -> Answer:
+        summary, _, details = inspect.cleandoc(answer.__doc__ or "").partition("\n")
+        _commands[name] = Command(
+            name,
+            usage,
+            summary,
+            details.strip(),
+            page,
+            needs,
+            words,
+            missing,
+            has_rows,
+            place_after,
+            answer,
+            at_runtime,
+        )
+        return answer
+
+    return register
+
+
+def all_commands() -> list[Command]:
+    """Return every command, sorted by name."""
+    return [_commands[name] for name in sorted(_commands)]
+
+
+def find(name: str) -> Command:
+    """Return the command of this name. Raises BadCommand with a similar one."""
+    if name in _commands:
+        return _commands[name]
+    raise BadCommand(f"There is no command `{name}`; {near_miss(name) or '`help` lists the commands.'}")
+
+
+def asked(line: str) -> Asked | None:
+    """Return the command that a line is, or None.
+
+    Python is none, but for a bare name, which may be a variable's. `why?` is no Python, and always the command.
+    """
+    line = line.strip()
+    for entry in _commands.values():
+        match = re.fullmatch(rf"({entry.name.replace(' ', '[ ]*')})(?:\s*|\s+(.*\S)\s*|\s*\?)", line, re.IGNORECASE)
+        if match is not None:
+            argument = (match[2] or "").rstrip("? ")
+            is_python = _is_python(line)
+            if is_python and argument:
+                return None
+            return Asked(entry, argument, line if is_python else "")
+    return None
+
+
+def near_miss(line: str) -> str:
+    """Return a hint at the command that a line may have been meant to be; "" if it is like none."""
+    word = re.match(r"\s*([^\W\d]\w*)", line)
+    if word is None or keyword.iskeyword(word[1]):
+        return ""
+    first = {name.partition(" ")[0]: name for name in _commands}
+    near = difflib.get_close_matches(word[1].lower(), first, 1, 0.75)
+    return f"did you mean the command `{first[near[0]]}`?" if near else ""
+
+
+def is_misspelt(line: str) -> bool:
+    """Whether a line is like a command and cannot be Python."""
+    return bool(near_miss(line)) and not _is_python(line)
+
+
+def completions(before: str) -> list[tuple[str, str]]:
+    """Return how a command in a line may go on from its last word, each way with what it does."""
+    typed = before.lstrip()
+    begun = typed.rpartition(" ")[0]
+    at = len(begun) + 1 if " " in typed else 0
+    found = []
+    for entry in all_commands():
+        if entry.name.startswith(typed):
+            found.append((entry.name[at:], entry.summary))
+        elif typed.startswith(f"{entry.name} "):
+            lines = (f"{entry.name} {word}" for word in entry.words())
+            found += [(line[at:], entry.written) for line in lines if line.startswith(typed)]
+    return found
+
+
+def _is_python(line: str) -> bool:
+    try:
+        ast.parse(line)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,44 @@
+"""`changes`: show what the trace has added since a moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.console import command
+from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP
+from dynascope.wire.dap import EvaluateResult
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_RUNS = (
+    "Changes are those of a trace, and here the program runs: at the next compile-time stop of a compile that has "
+    "stopped before, `changes` tells what Dynamo has traced since."
+)
+_FIRST_STOP = "Nothing has stopped before in this compile: `changes line` tells what this line has done."
+
+
+@command(
+    "changes",
+    usage="[line | CHECKPOINT]",
+    page="time-travel.md#what-has-changed-since",
+    words=lambda: ("line",),
+    has_rows=True,
+)
+def changes(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
+    """Show what the trace has added since the previous stop.
+
+    Names, values changed in place, guards, decisions on symbols, nodes, modules, global state. `changes line`: since
+    the line of this frame began, with all that it calls. `changes NAME`: since the checkpoint of this name
+    (`checkpoint NAME`).
+    """
+    from dynascope.agent.inspection.row_paths import rows_at
+    from dynascope.agent.inspection.values.errors import EvaluationError
+
+    if inspection.symbolic_number(frame_id) is None:
+        raise EvaluationError(_RUNS)
+    title = {"": PREVIOUS_STOP, "line": LINE}.get(argument, CHECKPOINT.format(name=argument))
+    found = [row for row in rows_at(inspection, frame_id, CHANGES) if row.name == title]
+    if not found:
+        raise EvaluationError(f"There is no `{title}` below `{CHANGES}`." if argument else _FIRST_STOP)
+    return EvaluateResult(result=f"{title}, {found[0].value}", variables_reference=found[0].variables_reference)
