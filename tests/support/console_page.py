@@ -16,9 +16,9 @@ _TEXT = """# Commands of the debug console
 Written from `adapter/dynascope/console/` by `make console`; a test fails when it is stale.
 
 Type them at a stop in the debug console of any editor, or at [the prompt](terminal.md) of `dynascope debug`. What is no
-command is evaluated as Python. If your code has a variable of a command's name, the name alone means the variable; the
-command is meant with a question mark: `why?`. At the prompt `#ROW` after a command that lists lines, as in
-`history x #2`, goes back to the line of that row.
+command is evaluated as Python. If your code has a variable of a command's name, the name alone means the variable
+(`help` excepted); with a question mark it is the command: `why?`. At the prompt `#ROW` after a command that lists
+lines, as in `history x #2`, goes back to the line of that row.
 """
 _NEEDS = {
     "nothing": "Answered at any time.",

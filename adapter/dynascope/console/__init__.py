@@ -14,7 +14,7 @@ import keyword
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, NamedTuple
 
 from dynascope.wire.dap import EvaluateResult
@@ -30,22 +30,35 @@ class BadCommand(Exception):
     """Raised for a command that cannot be answered as it is written; its text is a message for the user."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Command:
-    """A command of the debug console. The program need not have begun for one that needs nothing."""
+    """A command, and the decorator of what answers it: its docstring is the help, whose first line lists have."""
 
     name: str
-    usage: str
-    summary: str
-    details: str
-    page: str
-    needs: Literal["nothing", "program", "stop"]
-    words: Callable[[], Iterable[str]]
-    missing: str
-    has_rows: bool
-    place_after: str
-    answer: Answer
-    at_runtime: AtRuntime | None
+    _: KW_ONLY
+    needs: Literal["nothing", "program", "stop"] = "stop"
+    """What there must be; the adapter itself answers a command that needs nothing."""
+    usage: str = ""
+    page: str = ""
+    """Where docs/ tells more."""
+    words: Callable[[], Iterable[str]] = tuple
+    """Returns what the argument may begin with, for completion."""
+    missing: str = ""
+    """The error where there is no argument."""
+    has_rows: bool = False
+    """Whether the answer is in the rows below it."""
+    place_after: str = ""
+    """The word after which a place of the program follows."""
+    at_runtime: AtRuntime | None = None
+    """Answers where the program runs, too."""
+
+    def __call__(self, answer: Answer) -> Answer:
+        """Add the command to the list, with what answers it."""
+        self._answer = answer
+        summary, _, details = inspect.cleandoc(answer.__doc__ or "").partition("\n")
+        self.summary, self.details = summary, details.strip()
+        _commands[self.name] = self
+        return answer
 
     @property
     def written(self) -> str:
@@ -58,7 +71,7 @@ class Command:
             raise BadCommand(self.missing)
         if argument and not self.usage:
             raise BadCommand(f"`{self.name}` has no arguments.")
-        return self.answer(inspection, frame_id, argument)
+        return self._answer(inspection, frame_id, argument)
 
 
 class Asked(NamedTuple):
@@ -76,46 +89,6 @@ class Asked(NamedTuple):
 
 
 _commands: dict[str, Command] = {}
-
-
-def command(
-    name: str,
-    *,
-    needs: Literal["nothing", "program", "stop"] = "stop",
-    usage: str = "",
-    page: str = "",
-    words: Callable[[], Iterable[str]] = tuple,
-    missing: str = "",
-    has_rows: bool = False,
-    place_after: str = "",
-    at_runtime: AtRuntime | None = None,
-) -> Callable[[Answer], Answer]:
-    """Register what answers a command. Its docstring is the help, whose first line lists have.
-
-    `page`: where docs/ tells more. `words`: what arguments may begin with, for completion. `missing`: the error of the
-    command without an argument. `has_rows`: its answer is in the rows below it. `place_after`: the word before a place
-    of the program. `at_runtime`: answers where the program runs, too.
-    """
-
-    def register(answer: Answer) -> Answer:
-        summary, _, details = inspect.cleandoc(answer.__doc__ or "").partition("\n")
-        _commands[name] = Command(
-            name,
-            usage,
-            summary,
-            details.strip(),
-            page,
-            needs,
-            words,
-            missing,
-            has_rows,
-            place_after,
-            answer,
-            at_runtime,
-        )
-        return answer
-
-    return register
 
 
 def all_commands() -> list[Command]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import command
+from dynascope.console import Command
 from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP
 from dynascope.wire.dap import EvaluateResult
 
@@ -18,7 +18,7 @@ _RUNS = (
 _FIRST_STOP = "Nothing has stopped before in this compile: `changes line` tells what this line has done."
 
 
-@command(
+@Command(
     "changes",
     usage="[line | CHECKPOINT]",
     page="time-travel.md#what-has-changed-since",

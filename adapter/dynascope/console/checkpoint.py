@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import BadCommand, command
+from dynascope.console import BadCommand, Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _NO_HISTORY = "What changes is recorded only where Dynamo traces, in compiles that begin once something may stop."
 
 
-@command(
+@Command(
     "checkpoint", usage="NAME", page="time-travel.md#what-has-changed-since", missing="Which name? `checkpoint NAME`"
 )
 def checkpoint(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dynascope.console import BadCommand, command
+from dynascope.console import BadCommand, Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FORMS = re.compile(r"all|from\s+.*\S|\S*\d/\S*\d(?:\s.*\S)?")
 
 
-@command(
+@Command(
     "forms",
     needs="program",
     usage="[all | ID | ID FORM[:LINE] | from FILE:LINE]",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dynascope.console import command
+from dynascope.console import Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _at_runtime(argument: str, variables: Mapping[str, Any]) -> str:
     return _NO_GUARDS if question is None else at_runtime(question, variables)
 
 
-@command(
+@Command(
     "guards",
     usage="[TEXT] | ID [all] | check [ID] | filters [ID] [NAME] | saved [ID] [NAME]",
     page="guards.md",

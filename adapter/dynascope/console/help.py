@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import all_commands, command, find
+from dynascope.console import Command, all_commands, find
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _BELOW = "`help COMMAND` explains one. Everything else is evaluated as Python."
 
 
-@command("help", needs="nothing", usage="[COMMAND]", words=lambda: [each.name for each in all_commands()])
+@Command("help", needs="nothing", usage="[COMMAND]", words=lambda: [each.name for each in all_commands()])
 def help_(inspection: StopInspection | None, frame_id: int, argument: str) -> EvaluateResult:
     """List the commands, or explain one."""
     if argument:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import command
+from dynascope.console import Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _NONE = (
 )
 
 
-@command(
+@Command(
     "history",
     usage="EXPRESSION | SCOPE/NAME",
     page="time-travel.md#the-history-of-a-value",

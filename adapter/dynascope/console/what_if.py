@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import command
+from dynascope.console import Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
 
-@command(
+@Command(
     "what if",
     usage="[CHANGE | keep | undo]",
     page="time-travel.md#what-if",

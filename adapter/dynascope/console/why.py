@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.console import command
+from dynascope.console import Command
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
 
-@command("why", page="guards.md#why-it-is-compiled-again")
+@Command("why", page="guards.md#why-it-is-compiled-again")
 def why(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
     """Tell why this function is compiled again: the guard that fails, and what helps.
 
