@@ -55,8 +55,11 @@ def test_commands_are_listed_completed_and_suggested(client: DapClient, runtime:
     guards = stop.variables(told.variables_reference)
     tensors = stop.variables(stop.evaluate("guards tensor_match").variables_reference)
     assert set(tensors) < set(guards) and "L['x']" in tensors
-    assert "No guard so far contains `zzz`." in client.failure("evaluate", wanted("guards zzz", symbolic))
+    assert client.failure("evaluate", wanted("guards zzz", symbolic)) == "No guard so far contains `zzz`."
     for command in ("history x", "changes?", "checkpoint here", "what if"):
         assert client.failure("evaluate", wanted(command, running)), command
+    for command in ("history", "changes"):
+        assert "NameError" not in client.failure("evaluate", wanted(command, running)), command
+    assert "Nothing has been compiled" in client.failure("evaluate", wanted("forms", running))
     assert stop.evaluate("guards = 3").result == "" and stop.evaluate("guards").result == "3"
     assert stop.evaluate("guards?").result == "guards so far"

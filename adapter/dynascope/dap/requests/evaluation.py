@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 
+import msgspec
+
 from dynascope import console
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.program.program import decode_body
+from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import EvaluateArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
@@ -28,24 +32,34 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     arguments = call.arguments
     is_typed = arguments.context in ("repl", None)
     asked = console.asked(arguments.expression) if is_typed else None
-    try:
-        if asked is not None and asked.command.needs == "nothing":
-            return asked.command.run(None, 0, asked.argument)
-    except console.BadCommand as error:
-        raise RequestError(str(error)) from None
+    if asked is not None and asked.command.needs == "nothing":
+        return _answer_here(asked)
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
-    may_be_variable = asked is not None and asked.variable and arguments.frame_id is not None
-    if asked is not None and asked.command.needs == "program" and not may_be_variable:
-        return await _ask_program(session, asked)
-    if owner is None:
+    if owner is not None and (asked is None or asked.variable or asked.command.needs == "stop"):
+        return await _ask_agent(*owner, arguments, hints=is_typed and asked is None)
+    if asked is None:
         if session.running().debugpy is None:
             raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
-        if asked is not None and not may_be_variable:
-            return await _ask_running_frame(session, asked, arguments.frame_id)
         if is_typed and console.is_misspelt(arguments.expression):
             raise RequestError(f"This is no Python: {console.near_miss(arguments.expression)}")
         return session.pass_to_debugpy(call)
-    agent, stop = owner
+    found = await _variable(session, arguments) if asked.variable else None
+    if found is not None:
+        return found
+    if asked.command.needs == "program":
+        return await _ask_program(session, asked)
+    return await _ask_running_frame(session, asked, arguments.frame_id)
+
+
+def _answer_here(asked: console.Asked) -> EvaluateResult:
+    try:
+        return asked.command.run(None, 0, asked.argument)
+    except console.BadCommand as error:
+        raise RequestError(str(error)) from None
+
+
+async def _ask_agent(agent: AgentConnection, stop: Stop, arguments: EvaluateArguments, hints: bool) -> Body:
+    """Have the stopped thread evaluate; with `hints` at a command that an error may come from."""
     assert arguments.frame_id is not None
     request = Evaluate(
         id=agent.next_id(),
@@ -58,7 +72,19 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     try:
         return await agent.ask(request)
     except RequestError as error:
-        raise RequestError(_with_hint(str(error), arguments.expression) if is_typed else str(error)) from error
+        line, told = arguments.expression, str(error)
+        is_unknown = told.startswith(f"NameError: name '{line.strip()}'") or console.is_misspelt(line)
+        hint = console.near_miss(line) if hints and is_unknown else ""
+        raise RequestError(f"{told}; {hint}" if hint else told) from error
+
+
+async def _variable(session: Session, arguments: EvaluateArguments) -> Body:
+    """Return the variable of a running frame that is named as a command, or None."""
+    debugpy = session.running().debugpy
+    if debugpy is None or arguments.frame_id is None:
+        return None
+    response = await debugpy.request("evaluate", msgspec.to_builtins(arguments))
+    return decode_body(response) if response.success else None
 
 
 async def _ask_program(session: Session, asked: console.Asked) -> Body:
@@ -74,10 +100,9 @@ async def _ask_program(session: Session, asked: console.Asked) -> Body:
 
 async def _ask_running_frame(session: Session, asked: console.Asked, frame_id: int | None) -> Body:
     """Have debugpy evaluate a call of the agent in a running frame, on its thread."""
-    if asked.command.at_runtime is None or frame_id is None:
-        raise RequestError(_NOT_TRACED.format(asked.command.name))
     debugpy = session.running().debugpy
-    assert debugpy is not None
+    if asked.command.at_runtime is None or frame_id is None or debugpy is None:
+        raise RequestError(_NOT_TRACED.format(asked.command.name))
     expression = _AT_RUNTIME.format(asked.command.name, asked.argument)
     response = await debugpy.request(
         "evaluate", {"expression": expression, "frameId": frame_id, "context": "clipboard"}
@@ -85,10 +110,3 @@ async def _ask_running_frame(session: Session, asked: console.Asked, frame_id: i
     if not response.success:
         raise RequestError(response.message or "debugpy could not evaluate this.")
     return EvaluateResult(result=ast.literal_eval(decode_body(response)["result"]), variables_reference=0)
-
-
-def _with_hint(error: str, line: str) -> str:
-    """Return the error, with the command that may be meant by what is no Python or unknown."""
-    is_unknown = error.startswith(f"NameError: name '{line.strip()}'") or console.is_misspelt(line)
-    hint = console.near_miss(line) if is_unknown else ""
-    return f"{error}; {hint}" if hint else error
