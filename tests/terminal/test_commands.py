@@ -87,6 +87,12 @@ def test_without_a_slice_the_attributes_come_too_and_no_element_is_lost(debug):
     assert "expand … 100:200" in out
 
 
+def test_commands_of_the_console_are_asked_so_that_they_are_no_python(debug):
+    _, out = debug("what if n = 8\nwhat n = 8\nwhat if_x = 3\nwhat\nwhy\nforms from 3\nquit")
+    assert out.count("<what if n = 8?>") == 2 and "<what if if_x = 3?>" in out and "<what if?>" in out
+    assert "<why?>" in out and "program.py:3?>" in out
+
+
 def test_a_scope_the_frame_has_not(debug):
     _, out = debug("up\nshapes\nquit")
     assert "`<module>` has no Shapes (the program runs here; Dynamo is not tracing)" in out

@@ -45,6 +45,17 @@ def test_python_is_no_command(line: str) -> None:
     assert console.asked(line) is None
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_with_a_question_mark_a_line_is_the_command(name: str) -> None:
+    for argument in ("", " == 3", " (x)", " -1", " is None"):
+        asked = console.asked(f"{name}{argument}?")
+        assert asked is not None and (asked.command.name, asked.argument, asked.variable) == (
+            name,
+            argument.strip(),
+            "",
+        )
+
+
 def test_a_bare_name_may_be_a_variable_and_with_a_question_mark_it_is_none() -> None:
     assert [console.asked(line).variable for line in ("why", "why?", "why  ?", "guards check")] == ["why", "", "", ""]  # type: ignore[union-attr]
 

@@ -45,8 +45,8 @@ class Command:
     """Returns what the argument may begin with, for completion."""
     missing: str = ""
     """The error where there is no argument."""
-    has_rows: bool = False
-    """Whether the answer is in the rows below it."""
+    answers_with: Literal["text", "rows", "lines"] = "text"
+    """Where the answer is: in its text, in the rows below it, or in rows that are lines to which there is a way."""
     place_after: str = ""
     """The word after which a place of the program follows."""
     at_runtime: AtRuntime | None = None
@@ -106,13 +106,14 @@ def find(name: str) -> Command:
 def asked(line: str) -> Asked | None:
     """Return the command that a line is, or None.
 
-    Python is none, but for a bare name, which may be a variable's. `why?` is no Python, and always the command.
+    Python is none, but for a bare name, which may be a variable's. With a question mark at its end a line is no Python,
+    and always the command: `why?`, `guards == 3?`.
     """
     line = line.strip()
     for entry in _commands.values():
         match = re.fullmatch(rf"({entry.name.replace(' ', '[ ]*')})(?:\s*|\s+(.*\S)\s*|\s*\?)", line, re.IGNORECASE)
         if match is not None:
-            argument = (match[2] or "").rstrip("? ")
+            argument = (match[2] or "").removesuffix("?").rstrip()
             is_python = _is_python(line)
             if is_python and argument:
                 return None

@@ -23,7 +23,7 @@ _FIRST_STOP = "Nothing has stopped before in this compile: `changes line` tells 
     usage="[line | CHECKPOINT]",
     page="time-travel.md#what-has-changed-since",
     words=lambda: ("line",),
-    has_rows=True,
+    answers_with="lines",
 )
 def changes(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
     """Show what the trace has added since the previous stop.

@@ -34,7 +34,7 @@ def _at_runtime(argument: str, variables: Mapping[str, Any]) -> str:
     usage="[TEXT] | ID [all] | check [ID] | filters [ID] [NAME] | saved [ID] [NAME]",
     page="guards.md",
     words=lambda: ("check", "filters", "saved"),
-    has_rows=True,
+    answers_with="rows",
     at_runtime=_at_runtime,
 )
 def guards(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:

@@ -26,7 +26,7 @@ _NONE = (
     usage="EXPRESSION | SCOPE/NAME",
     page="time-travel.md#the-history-of-a-value",
     missing="The history of what? `history NAME`",
-    has_rows=True,
+    answers_with="lines",
 )
 def history(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
     """Show each line that made, changed or guarded a value, oldest first: `history x`.

@@ -143,7 +143,7 @@ class Adapter:
             return {"result": "guards so far", "variablesReference": 8 if arguments["expression"] == "guards?" else 10}
         if arguments["expression"] == "nonsense":
             raise RuntimeError("NameError: name 'nonsense' is not defined")
-        if arguments["frameId"] != AGENT:
+        if arguments.get("frameId", AGENT) != AGENT:
             return {"result": "[0, 1, ...]", "variablesReference": 20}
         return {
             "result": f"<{arguments['expression']}>",
