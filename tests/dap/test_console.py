@@ -34,9 +34,9 @@ def test_commands_are_listed_completed_and_suggested(client: DapClient, runtime:
         assert set(names) <= set(labels("", frame)) and "guards" in labels("gua", frame)
         assert "filters" in labels("guards fi", frame) and "keep" in labels("what if k", frame)
         assert "did you mean the command `history`?" in client.failure("evaluate", wanted("histroy b", frame))
+        assert "; did you mean the command `changes`?" in client.failure("evaluate", wanted("change", frame))
         assert "`guards saved 0/1`" in client.request("evaluate", wanted("help guards", frame))["result"]
     assert "did you mean the command `what if`?" in client.failure("evaluate", wanted("help waht", symbolic))
-    assert "; did you mean the command `changes`?" in client.failure("evaluate", wanted("change", symbolic))
     assert "did you mean" not in client.failure("evaluate", wanted("xyzzy", symbolic))
     assert "did you mean" not in client.failure("evaluate", wanted("chance / 0", symbolic))
     assert client.request("evaluate", {"expression": "help", "context": "repl"})["result"].endswith("as Python.")

@@ -40,9 +40,15 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     if asked is None:
         if session.running().debugpy is None:
             raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
-        if is_typed and console.is_misspelt(arguments.expression):
-            raise RequestError(f"This is no Python: {console.near_miss(arguments.expression)}")
-        return session.pass_to_debugpy(call)
+        hint = console.near_miss(arguments.expression) if is_typed else ""
+        if hint and console.is_misspelt(arguments.expression):
+            raise RequestError(f"This is no Python; {hint}")
+        if not hint or not arguments.expression.strip().isidentifier():
+            return session.pass_to_debugpy(call)
+        found = await _variable(session, arguments)
+        if found is None:
+            raise RequestError(f"There is no `{arguments.expression.strip()}` here; {hint}")
+        return found
     found = await _variable(session, arguments) if asked.variable else None
     if found is not None:
         return found
@@ -79,7 +85,7 @@ async def _ask_agent(agent: AgentConnection, stop: Stop, arguments: EvaluateArgu
 
 
 async def _variable(session: Session, arguments: EvaluateArguments) -> Body:
-    """Return the variable of a running frame that is named as a command, or None."""
+    """Return the variable of a running frame that is named like a command, or None."""
     debugpy = session.running().debugpy
     if debugpy is None or arguments.frame_id is None:
         return None
