@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 from dynascope import console
 from dynascope.terminal import commands as prompt
 
 from tests.support import console_page
-from tests.support.house import SOURCES, imports, module_name, tree, where
 
 NAMES = [entry.name for entry in console.all_commands()]
-READS_TEXT = {"compile", "match", "fullmatch", "search", "startswith", "removeprefix"}
 
 
 @pytest.mark.parametrize(
@@ -100,32 +96,6 @@ def test_the_page_is_that_of_the_list() -> None:
         lines = (docs / page).read_text().splitlines() if page else []
         titles = [line.lstrip("# ").lower().replace(" ", "-") for line in lines if line.startswith("#")]
         assert not heading or heading in titles, f"{entry.page} of `{entry.name}` leads nowhere"
-
-
-def test_no_command_is_parsed_twice() -> None:
-    """Outside the list none reads the name of a command off a text, and two ask whether a line is one."""
-    wrong, asking = [], []
-    for path in SOURCES:
-        if module_name(path).startswith("dynascope.console"):
-            continue
-        for node in ast.walk(tree(path)):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            if node.func.attr == "asked" and isinstance(node.func.value, ast.Name) and node.func.value.id == "console":
-                asking.append(module_name(path))
-            texts = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
-            words = [text.replace(r"\s*", " ").split()[:1] for text in texts if isinstance(text, str)]
-            if node.func.attr in READS_TEXT and any(word and word[0] in {*NAMES, "what"} for word in words):
-                wrong.append(where(path, node.lineno, f"reads {words[0][0]}"))
-    assert not wrong, "\n".join(wrong)
-    # the adapter says who answers; the agent knows whether a bare name is a variable of the frame
-    assert sorted(asking) == ["dynascope.agent.session.requests.inspection", "dynascope.dap.requests.evaluation"]
-
-
-def test_files_of_commands_are_imported_by_no_other_module() -> None:
-    files = tuple(f"dynascope.console.{path.stem}" for path in SOURCES if path.parent.name == "console")
-    wrong = [where(path, line, name) for path in SOURCES for line, name in imports(path) if name.startswith(files)]
-    assert not wrong, "\n".join(wrong)
 
 
 def test_a_command_without_an_argument_it_needs_and_with_one_it_has_not() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from dynascope import console
 
 from tests.support.house import (
     ARCHITECTURE,
@@ -117,6 +118,36 @@ def test_only_the_suspension_and_hidden_threads_name_pydevd():
         for line, name in [*identifiers(path), *imports(path)]
         if PYDEVD_NAME.fullmatch(name.partition(".")[0])
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+READS_TEXT = {"compile", "match", "fullmatch", "search", "startswith", "removeprefix"}
+
+
+def test_no_command_is_parsed_twice():
+    """Outside the list none reads the name of a command off a text, and two ask whether a line is one."""
+    names = {entry.name.partition(" ")[0] for entry in console.all_commands()}
+    wrong, asking = [], []
+    for path in SOURCES:
+        if module_name(path).startswith("dynascope.console"):
+            continue
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr == "asked" and isinstance(node.func.value, ast.Name) and node.func.value.id == "console":
+                asking.append(module_name(path))
+            texts = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
+            words = [re.match(r"[^a-z]*([a-z]*)", text.replace(r"\s", "")) for text in texts if isinstance(text, str)]
+            if node.func.attr in READS_TEXT and any(word is not None and word[1] in names for word in words):
+                wrong.append(where(path, node.lineno, ast.unparse(node)))
+    assert not wrong, "\n".join(wrong)
+    # the adapter says who answers; the agent knows whether a bare name is a variable of the frame
+    assert sorted(asking) == ["dynascope.agent.session.requests.inspection", "dynascope.dap.requests.evaluation"]
+
+
+def test_files_of_commands_are_imported_by_no_other_module():
+    files = tuple(f"dynascope.console.{path.stem}" for path in SOURCES if path.parent.name == "console")
+    wrong = [where(path, line, name) for path in SOURCES for line, name in imports(path) if name.startswith(files)]
     assert not wrong, "\n".join(wrong)
 
 
