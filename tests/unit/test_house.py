@@ -8,8 +8,10 @@ import os
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
+from dynascope.facts.model import BreakEffect
 
 from tests.support.house import (
     ARCHITECTURE,
@@ -118,6 +120,18 @@ def test_only_the_suspension_and_hidden_threads_name_pydevd():
         if PYDEVD_NAME.fullmatch(name.partition(".")[0])
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_comes_of_a_graph_break_is_said_in_one_table():
+    effects = set(get_args(BreakEffect))
+    tables = [
+        module_name(path)
+        for path in SOURCES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Dict)
+        and len(effects & {key.value for key in node.keys if isinstance(key, ast.Constant)}) > 1
+    ]
+    assert set(tables) == {"dynascope.explain.effects"}, tables
 
 
 def test_functions_of_internals_say_what_they_wrap_and_since_when():

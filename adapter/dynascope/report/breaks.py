@@ -7,15 +7,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from dynascope.explain.effects import effect
 from dynascope.facts import break_message, model
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-_EFFECTS: dict[model.BreakEffect, str] = {
-    "resumed": "{ends}; what follows is traced on its own",
-    "rest uncompiled": "{ends}; the rest of the function runs uncompiled",
-    "function uncompiled": "the whole function runs uncompiled",
-    "raised": "an error, as this compile may not break (fullgraph=True, error_on_graph_break or export)",
-}
 F = TypeVar("F", bound=model.Fact)
 
 
@@ -43,13 +38,7 @@ class Break(Repeated):
     @property
     def effect(self) -> str:
         """Return what comes of it."""
-        return effect(self.fact, self.is_before_graph)
-
-
-def effect(fact: model.GraphBreak, is_before_graph: bool) -> str:
-    """Return what comes of a break; `is_before_graph`: no compile has a graph that ends there."""
-    ends = "no graph ends here, for no operation comes before it" if is_before_graph else "a graph ends here"
-    return _EFFECTS[fact.effect].format(ends=ends)
+        return effect(self.fact.effect, self.is_before_graph)
 
 
 def breaks_at_places(

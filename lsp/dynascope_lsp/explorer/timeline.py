@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dynascope.explain.effects import effect
 from dynascope.facts import model
 from dynascope.facts.in_progress.parts import part_of
 from dynascope.facts.process_names import process_name, program_name
@@ -12,7 +13,6 @@ from dynascope.facts.profile.tree import ATTEMPT
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import mismatch
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.report.breaks import effect
 from dynascope.report.profile.measured import LATER
 from dynascope.report.sources import named
 from msgspec import Struct
@@ -161,7 +161,9 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
             text = f"Compiled again: it {mismatch([fact])}{met}"
             return Mark("recompile", text, each.began, asked)
         case model.GraphBreak():
-            return Mark("graph break", f"{fact.type}: {effect(fact, each.status == 'empty')}", end_of_trace, place)
+            return Mark(
+                "graph break", f"{fact.type}: {effect(fact.effect, each.status == 'empty')}", end_of_trace, place
+            )
         case model.BackendFailure():
             return Mark("failed", f"{fact.backend} raised {fact.exception}", each.began + each.seconds, place)
     return None

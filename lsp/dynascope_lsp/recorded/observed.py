@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from os.path import basename
 from typing import Generic, TypeVar
 
+from dynascope.explain import effects
 from dynascope.facts import model
 from dynascope.facts.break_message import consequences, logged_stack, user_code_of, without_numbers
 from dynascope.facts.comparison.recorded import Compared
@@ -103,7 +104,11 @@ class Observations:
             line=line,
             title=title,
             explanation="\n".join(
-                filter(None, [first.explanation or first.reason, *_led_to(same.facts), _EFFECTS.get(first.effect)])
+                [
+                    first.explanation or first.reason,
+                    *_led_to(same.facts),
+                    *([effects.sentence(first.effect)] if first.effect != "resumed" else []),
+                ]
             ),
             hints=first.hints,
             registry_id=first.registry_id,
@@ -364,11 +369,6 @@ def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
 
 _NOTHING_TO_COMPILE = "No ops traced"
 """Part of Dynamo's skip reason: the function, or its rest, has no operations on tensors."""
-_EFFECTS = {
-    "rest uncompiled": "The rest of the function runs uncompiled.",
-    "function uncompiled": "The whole function runs uncompiled.",
-    "raised": "It is an error, as this compile may not break (`fullgraph=True`, `error_on_graph_break` or export).",
-}
 _RECOMPILE_LIMIT_HINTS = [
     "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",
 ]
