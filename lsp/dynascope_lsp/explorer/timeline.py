@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dynascope.explain.effects import effect
+from dynascope.explain.problem import Place, named
 from dynascope.facts import model
 from dynascope.facts.in_progress.parts import part_of
 from dynascope.facts.process_names import process_name, program_name
@@ -14,11 +15,10 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import mismatch
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.profile.measured import LATER
-from dynascope.report.sources import named
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
-from dynascope_lsp.explorer.rows import Place, at
+from dynascope_lsp.explorer.rows import at
 
 _TRACING = "bytecode_tracing"
 

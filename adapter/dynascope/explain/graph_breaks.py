@@ -1,0 +1,114 @@
+"""Make the problems of graph breaks: equal ones of several compiles are one, with what it led to in which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from dynascope.explain.callers import callers
+from dynascope.explain.effects import effect
+from dynascope.explain.problem import (
+    Identities,
+    Note,
+    Place,
+    Positions,
+    Problem,
+    Recorded,
+    fitting,
+    grouped,
+    same_text,
+)
+from dynascope.facts import model
+from dynascope.facts.break_message import consequences
+from dynascope.facts.distinct import Distinct
+
+SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
+"""The address of PyTorch's page about one type of graph break."""
+Breaks = Sequence[Distinct[model.GraphBreak]]
+
+
+def registry_page(registry_id: str) -> str:
+    """Return the address of the registry's page about a break id, such as `GB0170`."""
+    return SITE.format(registry_id.lower())
+
+
+def graph_breaks(
+    found: Iterable[Distinct[model.GraphBreak]],
+    empty: Collection[int],
+    identities: Identities,
+    positions: Positions | None = None,
+) -> list[Problem]:
+    """Return a problem for each line and type of break, the first one first.
+
+    `empty` has the compiles without a graph.
+    """
+    placed = [(line, each) for each in found if (line := (positions or Recorded()).now(each.fact)) is not None]
+    groups = grouped(placed, lambda one: (one[1].fact.path, one[0], _what(one[1].fact)))
+    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
+    groups.sort(key=lambda group: min(number for _, each in group for number in each.compiles))
+    return [_problem(group[0][0], [each for _, each in group], empty, identities) for group in groups]
+
+
+def _what(fact: model.GraphBreak) -> tuple[str, str]:
+    """Return what tells breaks of one line apart."""
+    return fact.type, same_text(fact.explanation)
+
+
+def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities) -> Problem:
+    fact = same[0].fact
+    recorded, compiles = Place(fact.path, fact.line, fact.source), [number for each in same for number in each.compiles]
+    comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
+    name = " ".join(filter(None, [fact.registry_id, fact.type]))
+    return Problem(
+        id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
+        kind="graphBreak",
+        cause=fact.type,
+        title=fitting(f"Graph break: {fact.type}"),
+        place=Place(fact.path, line, fact.source),
+        function=fact.function,
+        effect=comes_of_it,
+        statement=f"{name}: {comes_of_it}.",
+        details=[fact.explanation] if fact.explanation else [],
+        remedies=fact.hints,
+        notes=[*_led_to(same), *_callers(fact)],
+        compiles=list(dict.fromkeys(compiles)),
+        count=sum(each.fact.count for each in same),
+        registry_id=fact.registry_id,
+        is_error=any(each.fact.effect == "raised" for each in same),
+    )
+
+
+def _effects(same: Breaks, is_before_graph: bool) -> str:
+    """Return what comes of a break; where that differs, with the number of the compiles."""
+    counts: dict[model.BreakEffect, set[int]] = {}
+    for each in same:
+        counts.setdefault(each.fact.effect, set()).update(each.compiles)
+    if len(counts) == 1:
+        return effect(same[0].fact.effect, is_before_graph)
+    return "; ".join(
+        f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {effect(known, is_before_graph)}"
+        for known, numbers in counts.items()
+    )
+
+
+def _led_to(same: Breaks) -> list[Note]:
+    """Return the breaks that Dynamo met while it handled these."""
+    return [
+        Note(
+            kind="led to",
+            text="led to",
+            subject=" ".join(filter(None, [message.registry_id, message.type])),
+            compiles=[n for place in places for n in same[place].compiles] if len(places) < len(same) else [],
+            details=[message.explanation] if message.explanation else [],
+            remedies=message.hints,
+        )
+        for message, places in consequences(each.fact.reason for each in same)
+    ]
+
+
+def _callers(fact: model.GraphBreak) -> list[Note]:
+    return [
+        Note(kind="more callers", text=f"… {each} more callers …")
+        if isinstance(each, int)
+        else Note(kind="caller", text="called from", subject=each.function, place=Place(each.path, each.line))
+        for each in callers(fact)
+    ]
