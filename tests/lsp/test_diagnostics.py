@@ -67,7 +67,9 @@ def test_a_recompile_of_what_follows_a_break_says_so(tmp_path: Path):
     async def scenario() -> None:
         async with editor(tmp_path) as each:
             found = by_code(await each.diagnostics(each.open(model_path)))
-            assert found["recompile"].message.startswith("Recompiled: what follows line 15 of Model.forward")
+            title, told, *_ = found["recompile"].message.splitlines()
+            assert title == "Recompiled because of x.size()[0]: what follows line 15"
+            assert told == "It is about what follows line 15 of Model.forward."
 
     run(scenario)
 
@@ -83,7 +85,9 @@ def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path
             assert "size mismatch at index 0" in recompile.message
             assert "f32[12, 16]" in recompile.message
             assert recompile.severity == types.DiagnosticSeverity.Information
-            assert [i.location.range.start.line + 1 for i in recompile.related_information or []] == [7]
+            (guard,) = recompile.related_information or []
+            assert guard.location.range.start.line + 1 == 7
+            assert guard.message == "the guard is from here: tensor 'x' size mismatch at index 0. expected 8, actual 12"
             assert kinds["backendFailure", 17].severity == types.DiagnosticSeverity.Error
             assert ("skippedFrame", 20) in kinds
             assert not any(code == "GB0170" for code, _ in kinds)  # it is in layers.py, which is the user's own

@@ -61,7 +61,10 @@ def test_the_editor_tells_it_on_the_line(recorded: Path) -> None:
             found = await each.diagnostics(each.open(recorded))
             (diagnostic,) = [one for one in found if one.code == "recompile"]
             assert diagnostic.range.start.line == line_of(recorded, "self.step += 1") - 1
-            assert diagnostic.message.splitlines()[:2] == ["Model.forward will be compiled again", SENTENCE]
+            assert diagnostic.message.splitlines()[:2] == [
+                "Model.forward will be compiled again: self.step will not be 2",
+                SENTENCE,
+            ]
 
     run(scenario)
 

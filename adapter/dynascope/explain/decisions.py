@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dynascope.explain.callers import callers
 from dynascope.explain.problem import (
     Identities,
-    Note,
     Place,
     Positions,
     Problem,
@@ -42,10 +42,7 @@ def specializations(
                 ),
                 place=Place(fact.path, line, fact.source),
                 statement=fact.reason,
-                notes=[
-                    Note(kind="caller", text="called from", subject=frame.function, place=Place(frame.path, frame.line))
-                    for frame in reversed(fact.stack[:-1])
-                ],
+                notes=callers(fact),
                 compiles=list(dict.fromkeys(number for _, each in group for number in each.compiles)),
                 count=len(group),
             )

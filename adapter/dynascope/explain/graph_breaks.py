@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from os.path import basename
 
 from dynascope.explain.callers import callers
 from dynascope.explain.effects import effect
@@ -67,9 +68,9 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         function=fact.function,
         effect=comes_of_it,
         statement=f"{name}: {comes_of_it}.",
-        details=[fact.explanation] if fact.explanation else [],
+        details=[text] if (text := fact.explanation or fact.reason) and text.strip() != fact.type else [],
         remedies=fact.hints,
-        notes=[*_led_to(same), *_callers(fact)],
+        notes=[*_led_to(same), *callers(fact), *_more_chains(same)],
         compiles=list(dict.fromkeys(compiles)),
         count=sum(each.fact.count for each in same),
         registry_id=fact.registry_id,
@@ -105,10 +106,15 @@ def _led_to(same: Breaks) -> list[Note]:
     ]
 
 
-def _callers(fact: model.GraphBreak) -> list[Note]:
-    return [
-        Note(kind="more callers", text=f"… {each} more callers …")
-        if isinstance(each, int)
-        else Note(kind="caller", text="called from", subject=each.function, place=Place(each.path, each.line))
-        for each in callers(fact)
-    ]
+def title_below(problem: Problem) -> str:
+    """Return the title at a line that calls what breaks."""
+    where = f"{problem.function} ({basename(problem.place.path)}:{problem.place.line})"
+    return fitting(
+        f"Graph break in {where}: {problem.cause}", f"Graph break in {problem.function}: {problem.cause}", problem.title
+    )
+
+
+def _more_chains(same: Breaks) -> list[Note]:
+    number = len({tuple(each.fact.stack) for each in same}) - 1
+    reach = "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
+    return [Note(kind="more chains", text=f"and {reach} this line")] if number else []

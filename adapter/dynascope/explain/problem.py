@@ -24,7 +24,7 @@ ProblemKind = Literal[
     "skippedFrame",
 ]
 """`alsoFailed`: a value that failed only compiles that were made again for another value."""
-NoteKind = Literal["led to", "caller", "more callers", "guard", "compile", "root"]
+NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
 LONGEST_TITLE = 70
 _GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")
 F = TypeVar("F")

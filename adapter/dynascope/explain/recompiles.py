@@ -60,12 +60,14 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
 
 
 def _title(kind: ProblemKind, about: str, what: str) -> str:
+    part = what.rpartition(" of ")[0]
     if kind == "alsoFailed":
         return fitting(f"{about} failed too when {what} was compiled again", f"Failed too: {about}")
     if kind == "recompileLimit":
         start = f"Recompile limit reached because of {about}"
         return fitting(f"{start}: {what} runs uncompiled from here on", f"{start}: {what} runs uncompiled", start)
-    return fitting(f"Recompiled because of {about}: {what}", f"Recompiled because of {about}")
+    start = f"Recompiled because of {about}"
+    return fitting(f"{start}: {what}", *([f"{start}: {part}"] if part else []), start)
 
 
 def _met(cause: Cause) -> str:
@@ -78,9 +80,11 @@ def _met(cause: Cause) -> str:
 
 def _guards(cause: Cause) -> list[Note]:
     """Return the lines that the guards are from."""
-    places = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
+    places = {(each.guard_path, each.guard_line): each for each in reversed(cause.entries)}
     return [
-        Note(kind="guard", text="the guard is from", place=Place(path, line)) for path, line in places if path and line
+        Note(kind="guard", text="the guard is from", place=Place(path, line), details=[readable(each.guard)])
+        for (path, line), each in reversed(places.items())
+        if path and line
     ]
 
 
@@ -110,7 +114,8 @@ def coming_recompiles(
     for group in grouped(placed, lambda one: (one[1].path, one[0], one[1].kind, one[1].expression)):
         (line, fact), facts = group[0], [each for _, each in group]
         told = list(dict.fromkeys(map(sentence, facts)))
-        cause = f"{readable(fact.expression)} will not be {fact.value}"
+        name = readable(fact.expression)
+        cause = f"{name} will not be {fact.value}"
         place = Place(fact.path, fact.line, fact.source)
         will = f"{fact.function} will be compiled again"
         problems.append(
@@ -118,7 +123,7 @@ def coming_recompiles(
                 id=identities.of("willRecompile", place, fact.function, f"{fact.kind} {fact.expression}"),
                 kind="willRecompile",
                 cause=cause,
-                title=fitting(f"{will}: {cause}", f"Will be compiled again: {cause}"),
+                title=fitting(f"{will}: {cause}", f"{will} because of {name}", f"{will}: {name}"),
                 place=Place(fact.path, line, fact.source),
                 function=fact.function,
                 statement=" ".join(told),

@@ -17,7 +17,7 @@ from dynascope.report.summary import Summary
 
 _TABLES: tuple[ProblemKind, ...] = ("specialization", "skippedFrame")
 _TORCHS_TEXT: tuple[ProblemKind, ...] = ("failedCompile", "backendFailure")
-_FOLDED: tuple[NoteKind, ...] = ("caller", "more callers", "compile")
+_FOLDED: tuple[NoteKind, ...] = ("caller", "more callers", "more chains", "compile")
 _CLASSES: dict[ProblemKind, str] = {
     "failedCompile": "failure",
     "backendFailure": "failure",
@@ -101,7 +101,7 @@ def _stack(each: Problem) -> str:
     rows = "".join(
         f"<div>{note.text}{f' {_place(note.place)} in' if note.place else ''} <code>{escape(note.subject)}</code></div>"
         for note in each.notes
-        if note.kind in ("caller", "more callers")
+        if note.kind in ("caller", "more callers", "more chains")
     )
     return f"<details><summary>callers</summary>{rows}</details>" if rows else ""
 

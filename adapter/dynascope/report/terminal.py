@@ -84,7 +84,7 @@ def _print_note(note: Note, summary: Summary, sources: Sources, console: Console
     if note.subject:
         text += f" {'[dim]in[/] ' if note.place is not None else ''}{escape(note.subject)}"
     console.print(f"{text}  {_times(note.compiles, summary)}".rstrip())
-    for detail in note.details:
+    for detail in note.details if note.kind == "led to" else ():
         console.print(textwrap.indent(escape(detail), "    "))
     for remedy in note.remedies:
         console.print(f"    [green]hint[/] {escape(remedy)}")
