@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.problem import Problem
 from dynascope.facts import model
+from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
@@ -14,6 +17,13 @@ from tests.support.facts import sample
 
 def by_code(diagnostics: list[types.Diagnostic]) -> dict[object, types.Diagnostic]:
     return {each.code: each for each in diagnostics}
+
+
+def broken_in_report(workspace: Path) -> Problem:
+    """The graph break as the report tells it."""
+    with Reader.open(workspace / ".dynascope" / "facts.db") as reader:
+        (found,) = ProblemsOfLaunch(reader, "launch 1").of_kind("graphBreak")
+        return found
 
 
 def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Path):
@@ -28,6 +38,7 @@ def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Pa
             assert broken.range.start == types.Position(4, 4)
             assert "Data-dependent branching" in broken.message
             assert "torch.cond" in broken.message
+            assert broken.data["problem"] == broken_in_report(tmp_path).id
             assert broken.code_description is not None
             assert broken.code_description.href.endswith("/gb/gb0170.html")
             callers = [

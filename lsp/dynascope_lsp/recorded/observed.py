@@ -101,6 +101,7 @@ class Observations:
             stale=self._stale(line),
             guard=guard,
             function_line=problem.function_line or None,
+            problem=problem.id,
         )
 
     def _notes(self, problem: Problem) -> Iterable[Related]:
