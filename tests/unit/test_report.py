@@ -68,6 +68,14 @@ def test_json_holds_everything(workspace: Path):
     assert {"guards", "symbols", "tensors", "calls", "recompiles", "line_times", "backend_failures"} <= set(kinds)
 
 
+def test_json_has_the_problems_by_their_ids(workspace: Path):
+    first, *others = json.loads(report("--json"))["problems"]
+    assert (first["kind"], first["title"]) == ("graphBreak", "Graph break: Data-dependent branching")
+    assert first["compiles"] == ["0/0"] and first["place"]["line"] == 5 and first["id"].startswith("GB0170-")
+    kinds = ["recompile", "backendFailure", "specialization", "skippedFrame"]
+    assert [each["kind"] for each in others] == kinds and others[0]["notes"][-1]["compiles"] == ["0/1"]
+
+
 def test_the_graph_and_the_bytecode_of_a_compile(workspace: Path):
     text = report("--graph", "0/0")
     model_path, layers_path = workspace.resolve() / "model.py", workspace.resolve() / "layers.py"
