@@ -55,6 +55,15 @@ def test_breaks_of_one_line_have_ids_of_their_own():
     assert len({each.id for each in found}) == 2
 
 
+def test_chains_of_callers_that_differ_in_torchs_frames_only_are_one():
+    first, second, third = (numbered()[0].graph_breaks[0] for _ in range(3))
+    second.stack = [model.StackFrame("/v/site-packages/torch/nn/modules/module.py", 1, "_call_impl"), *second.stack]
+    assert "more chains" not in {note.kind for each in breaks(first, second) for note in each.notes}
+    third.stack = [model.StackFrame("/train.py", 3, "step"), *third.stack]
+    (problem,) = breaks(first, second, third)
+    assert problem.notes[-1].text == "and 1 more chain of callers reaches this line"
+
+
 def test_what_comes_of_a_break_is_told_where_it_differs():
     first, second = numbered()[0].graph_breaks[0], numbered()[0].graph_breaks[0]
     second.compile, second.effect = 2, "function uncompiled"

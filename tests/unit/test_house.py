@@ -134,6 +134,19 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
     assert set(tables) == {"dynascope.explain.effects"}, tables
 
 
+def test_what_problems_are_worded_from_is_used_by_explain_alone():
+    """Who needs a sentence about facts asks `explain`; a second place that words them says something else one day."""
+    worded = ("recompiles.causes.mismatch", "recompiles.causes.entry_text", "break_message.consequences")
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if wing(path) not in ("facts", "explain")
+        for line, name in imports(path)
+        if name.removeprefix("dynascope.facts.") in (*worded, "recompiles.varying.advice")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_functions_of_internals_say_what_they_wrap_and_since_when():
     """Every public function there has a docstring; one that touches a private name has the torch version it is from."""
     wrong = []

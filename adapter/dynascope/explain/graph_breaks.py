@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from os.path import basename
 
-from dynascope.explain.callers import callers
+from dynascope.explain.callers import callers, is_torch
 from dynascope.explain.effects import effect
 from dynascope.explain.problem import (
     Identities,
@@ -115,6 +115,7 @@ def title_below(problem: Problem) -> str:
 
 
 def _more_chains(same: Breaks) -> list[Note]:
-    number = len({tuple(each.fact.stack) for each in same}) - 1
+    chains = {tuple(frame for frame in each.fact.stack if not is_torch(frame)) for each in same}
+    number = len(chains) - 1
     reach = "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
     return [Note(kind="more chains", text=f"and {reach} this line")] if number else []

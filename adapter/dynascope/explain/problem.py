@@ -93,7 +93,7 @@ class Problem(Struct, kw_only=True):
     @property
     def whose(self) -> str:
         """Return the function that it is of, or part of one; `in forward` for a problem of a line."""
-        if self.kind in ("graphBreak", "willRecompile"):
+        if self.function and self.kind in ("graphBreak", "willRecompile"):
             return f"in {self.function}"
         return named(self.function, self.resumes_at)
 

@@ -43,7 +43,7 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         "alsoFailed": f"{cause.about} failed only other compiles of {what} than what it was compiled again for.",
     }.get(kind, told)
     return Problem(
-        id=identities.of(kind, recorded, first.function, cause.about),
+        id=identities.of("recompile", recorded, first.function, cause.about),
         kind=kind,
         cause=cause.about,
         title=_title(kind, cause.about, what),
@@ -134,3 +134,10 @@ def coming_recompiles(
             )
         )
     return problems
+
+
+def at_once(fact: model.Recompile) -> str:
+    """Return one failed guard in one line, as it is told of the moment in which it fails."""
+    if fact.limit_reached:
+        return f"The recompile limit is reached: {readable(fact.guard)}"
+    return f"Compiled again: it {mismatch([fact])}{f'; met {fact.value}' if fact.value else ''}"

@@ -71,13 +71,18 @@ def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
         more = each.statement.removeprefix(each.cause).strip()
         text = f"<pre>{escape(more)}</pre>" if more else ""
     return (
-        f"<article class={_CLASSES.get(each.section, 'break')}>{_place(each.place)} <code>{escape(each.whose)}</code>"
+        f"<article class={_CLASSES.get(each.section, 'break')}>{_place(each.place)} {_whose(each)}"
         f" <span class=dim>{escape(_compile_names(each.compiles, summary))}</span><br>"
         f"{registered or ''}{label}{because}{cause}{effect}"
         f"{_code(code) if each.kind == 'graphBreak' else ''}{text}<ul>{_remedies(each.remedies)}</ul>"
         f"{''.join(_note(note, summary) for note in each.notes if note.kind not in _FOLDED)}"
         f"{_stack(each)}{_table_of_compiles(each, summary)}</article>"
     )
+
+
+def _whose(each: Problem) -> str:
+    name = each.whose.removeprefix("in ")
+    return f"{'in ' if name != each.whose else ''}<code>{escape(name)}</code>" if name else ""
 
 
 def _paragraphs(texts: list[str]) -> str:
@@ -99,7 +104,7 @@ def _note(note: Note, summary: Summary) -> str:
 
 def _stack(each: Problem) -> str:
     rows = "".join(
-        f"<div>{note.text}{f' {_place(note.place)} in' if note.place else ''} <code>{escape(note.subject)}</code></div>"
+        f"<div>{note.text}{f' {_place(note.place)} in <code>{escape(note.subject)}</code>' if note.place else ''}</div>"
         for note in each.notes
         if note.kind in ("caller", "more callers", "more chains")
     )
