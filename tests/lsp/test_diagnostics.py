@@ -70,8 +70,9 @@ def test_a_break_whose_nodes_have_other_names_in_another_compile_is_one(tmp_path
 def test_a_recompile_of_what_follows_a_break_says_so(tmp_path: Path):
     model_path, layers_path = sample.write_workspace(tmp_path)
     writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
-    facts = sample.second_compile(str(model_path), str(layers_path))
-    facts.compile.resumes_at = 15
+    broken, facts = (make(str(model_path), str(layers_path)) for make in (sample.first_compile, sample.second_compile))
+    broken.graph_breaks[0].path, broken.graph_breaks[0].line, facts.compile.resumes_at = str(model_path), 15, 15
+    writer.write(broken)
     writer.write(facts)
     writer.close()
 
@@ -81,6 +82,8 @@ def test_a_recompile_of_what_follows_a_break_says_so(tmp_path: Path):
             title, told, *_ = found["recompile"].message.splitlines()
             assert title == "Recompiled because of x.size()[0]: what follows line 15"
             assert told == "It is about what follows line 15 of Model.forward."
+            related = [(i.message, i.location.range.start.line + 1) for i in found["recompile"].related_information]
+            assert related[-1] == ("follows from the graph break here", 15)
 
     run(scenario)
 

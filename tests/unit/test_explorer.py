@@ -160,6 +160,16 @@ def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     assert below(RUN, "Recompiles", row.label, "0/1")
 
 
+def test_a_recompile_of_what_follows_a_break_leads_to_it(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    resumed = sample.second_compile(*paths)
+    resumed.compile.resumes_at = 8
+    add(store, "launch 2", sample.first_compile(*paths), resumed, program="resumed.py")
+    for labels in (("Recompiles", "x.size()[0]"), ("Compiles", "[0/1] Model.forward from line 8", "x.size()[0]")):
+        (row,) = [each for each in below("resumed.py", *labels) if each.key.startswith("root:")]
+        assert (row.label, row.description) == ("Follows from the graph break at", "layers.py:5")
+
+
 def test_what_is_below_a_compile(below: Below):
     assert told(below(RUN, "Compiles"))[0] == ("[0/0] Model.forward", "model.py:13  2 graph breaks  1.2 s")
     assert [each.label for each in below(RUN, "Compiles", "[0/0] Model.forward")] == [

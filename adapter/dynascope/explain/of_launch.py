@@ -69,20 +69,22 @@ class ProblemsOfLaunch(Struct, dict=True):
         return not_yet_met(self._facts("varying_guards"), self._recompiles, self.by_number)
 
     @cached_property
+    def breaks(self) -> list[Problem]:
+        """Return the graph breaks, from which other problems may follow."""
+        return graph_breaks(apart(self._facts("graph_breaks")), empty(self.compiles), self._identities())
+
+    @property
     def problems(self) -> list[Problem]:
-        """Return all of them, each with the one that it follows from."""
-        found = [each for kind in HEADINGS for each in self.of_kind(kind)]
-        set_roots(found)
-        return found
+        return [each for kind in HEADINGS for each in self.of_kind(kind)]
 
     def of_kind(self, kind: ProblemKind) -> list[Problem]:
         """Return those below the heading of a kind."""
-        identities = Identities(self.reader.line_hashes)
+        identities = self._identities()
         match kind:
             case "failedCompile":
-                return failed_compiles(self._unexplained(), identities)
+                return self._rooted(failed_compiles(self._unexplained(), identities))
             case "graphBreak":
-                return graph_breaks(apart(self._facts("graph_breaks")), empty(self.compiles), identities)
+                return self.breaks
             case "willRecompile":
                 return coming_recompiles(self.varying, identities)
             case "backendFailure":
@@ -90,9 +92,10 @@ class ProblemsOfLaunch(Struct, dict=True):
             case "specialization":
                 return specializations(apart(self._facts("specializations")), identities)
             case "skippedFrame":
-                return skipped_frames((each for each in self.compiles if each.status == "skipped"), identities)
+                skipped = (each for each in self.compiles if each.status == "skipped")
+                return self._rooted(skipped_frames(skipped, identities))
             case _:
-                return recompiles(self.causes, self.by_number, identities)
+                return self._rooted(recompiles(self.causes, self.by_number, identities))
 
     def causes_of(self, number: int) -> list[Cause]:
         """Return what caused one compile, as it is in that one, then what failed there besides."""
@@ -107,7 +110,7 @@ class ProblemsOfLaunch(Struct, dict=True):
 
     def of_compile(self, facts: model.CompileFacts) -> list[Problem]:
         """Return the problems of one compile, but not that it failed."""
-        each, identities = facts.compile, Identities(self.reader.line_hashes)
+        each, identities = facts.compile, self._identities()
         varying = [
             guard
             for guard in self.varying
@@ -115,11 +118,20 @@ class ProblemsOfLaunch(Struct, dict=True):
         ]
         return [
             *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
-            *recompiles(self.causes_of(each.id), self.by_number, identities),
+            *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
             *coming_recompiles(varying, identities),
             *backend_failures(apart(facts.backend_failures), identities),
             *specializations(apart(facts.specializations), identities),
         ]
+
+    def _identities(self) -> Identities:
+        return Identities(self.reader.line_hashes)
+
+    def _rooted(self, found: list[Problem]) -> list[Problem]:
+        """Say of which graph break the problems of what follows one are, and return all of them."""
+        if any(each.resumes_at is not None for each in found):
+            set_roots(self.breaks, found)
+        return found
 
     def _unexplained(self) -> list[model.Compile]:
         """Return the compiles that failed neither by a graph break nor by their backend."""
@@ -145,16 +157,15 @@ def empty(compiles: Iterable[model.Compile]) -> set[int]:
     return {each.id for each in compiles if each.status == "empty"}
 
 
-def set_roots(problems: Iterable[Problem]) -> None:
+def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
     """Say of problems of what follows a graph break that they follow from it."""
-    breaks: dict[tuple[str, int], Problem] = {}
-    for each in problems:
-        if each.kind == "graphBreak":
-            callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
-            for place in (each.place, *callers):
-                breaks.setdefault((place.path, place.line), each)
-    for each in problems:
-        found = breaks.get((each.place.path, each.place.line)) if each.resumes_at is not None else None
+    known: dict[tuple[str, int], Problem] = {}
+    for each in breaks:
+        callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
+        for place in (each.place, *callers):
+            known.setdefault((place.path, place.line), each)
+    for each in others:
+        found = known.get((each.place.path, each.place.line)) if each.resumes_at is not None else None
         if found is not None:
             each.root = found.id
             each.notes.append(Note(kind="root", text="follows from the graph break at", place=found.place))

@@ -10,7 +10,7 @@ from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.effects import as_sentence
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks, title_below
-from dynascope.explain.of_launch import apart, empty
+from dynascope.explain.of_launch import apart, empty, set_roots
 from dynascope.explain.problem import Identities, Problem, ProblemKind
 from dynascope.explain.recompiles import coming_recompiles, recompiles
 from dynascope.facts import model
@@ -60,8 +60,9 @@ class Observations:
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
         facts, placement, identities = self._facts, self._placement, Identities(self._facts.line_hashes)
+        breaks = graph_breaks(facts.graph_breaks, self._empty, identities, placement)
         own = [
-            graph_breaks(facts.graph_breaks, self._empty, identities, placement),
+            breaks,
             coming_recompiles(facts.varying_guards, identities, placement),
             specializations(facts.specializations, identities, placement),
             backend_failures(facts.backend_failures, identities, placement),
@@ -69,7 +70,7 @@ class Observations:
         ]
         found = [
             *self._graph_breaks_below(identities),
-            *self._recompiles(identities),
+            *self._recompiles(identities, breaks),
             *(self._finding(each) for problems in own for each in problems),
             *self._failed_compiles(identities),
         ]
@@ -111,7 +112,7 @@ class Observations:
                 yield Related(problem.place.path, problem.place.line, note.text)
             now = self._locate(note.place.path, note.place.line) if note.place is not None else None
             if note.place is not None and now is not None:
-                told = f"{note.text} {note.subject or 'here'}"
+                told = f"{note.text.removesuffix(' at')} {note.subject or 'here'}"
                 yield Related(note.place.path, now, ": ".join([told, *note.details]))
 
     def _graph_breaks_below(self, identities: Identities) -> Iterable[Finding]:
@@ -134,7 +135,7 @@ class Observations:
                 here = [Related(place.path, now, problem.whose)] if now is not None else []
                 yield self._finding(problem, line, title_below(problem), related=here)
 
-    def _recompiles(self, identities: Identities) -> Iterable[Finding]:
+    def _recompiles(self, identities: Identities, breaks: list[Problem]) -> Iterable[Finding]:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
             structs.replace(each, line=line)
@@ -143,7 +144,10 @@ class Observations:
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
         found = causes(entries, self._facts.compiles, self._facts.compile, rests)
-        for cause, problem in zip(found, recompiles(found, self._facts.compiles, identities), strict=True):
+        problems = recompiles(found, self._facts.compiles, identities)
+        if self._placement.identical:  # else callers are at other lines than the breaks
+            set_roots(breaks, problems)
+        for cause, problem in zip(found, problems, strict=True):
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
             yield self._finding(
                 problem,
