@@ -7,7 +7,7 @@ from dynascope.explain.decisions import skipped_frames
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.of_launch import apart
-from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem
+from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fitting
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.recompiles.causes import causes
@@ -91,6 +91,7 @@ def test_titles_fit_and_begin_with_what_happened(function: str):
         *failed_compiles([second.compile], identities()),
         *skipped_frames([skipped], identities()),
     ]
+    assert fitting("too long " * 9, "in\n  two lines") == "in two lines"
     begins = ["Graph break: Data-dep", "Recompiled because of x.size()[0]", "inductor raised RuntimeError", "Could not"]
     assert all(each.title.startswith(begin) for each, begin in zip(found, [*begins, "Not compiled"], strict=True)), (
         found

@@ -158,9 +158,8 @@ def named(function: str, resumes_at: int | None) -> str:
 
 def fitting(*titles: str) -> str:
     """Return the first title that is short enough, or the beginning of the last one."""
-    last = titles[-1]
-    short = last if len(last) <= LONGEST_TITLE else f"{last[: LONGEST_TITLE - 1].rstrip()}…"
-    return next((each for each in titles if len(each) <= LONGEST_TITLE), short)
+    lines = [" ".join(each.split()) for each in titles]
+    return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{lines[-1][: LONGEST_TITLE - 1].rstrip()}…")
 
 
 def first_line(text: str | None) -> str:
