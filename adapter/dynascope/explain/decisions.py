@@ -11,9 +11,10 @@ from dynascope.explain.problem import (
     Positions,
     Problem,
     Recorded,
+    at_lines,
+    compiles_of,
     first_line,
     fitting,
-    grouped,
     named,
 )
 from dynascope.facts import model
@@ -25,10 +26,9 @@ def specializations(
     found: Iterable[Distinct[model.Specialization]], identities: Identities, positions: Positions | None = None
 ) -> list[Problem]:
     """Return a problem for each value that a line fixed."""
-    placed = [(line, each) for each in found if (line := (positions or Recorded()).now(each.fact)) is not None]
     problems = []
-    for group in grouped(placed, lambda one: (one[1].fact.path, one[0], tuple(one[1].fact.origins), one[1].fact.value)):
-        line, fact = group[0][0], group[0][1].fact
+    for line, same in at_lines(found, positions, lambda each: (tuple(each.fact.origins), each.fact.value)):
+        fact = same[0].fact
         origins = ", ".join(map(readable, fact.origins))
         origin = f" ({origins})" if origins else ""
         problems.append(
@@ -43,8 +43,8 @@ def specializations(
                 place=Place(fact.path, line, fact.source),
                 statement=fact.reason,
                 notes=callers(fact),
-                compiles=list(dict.fromkeys(number for _, each in group for number in each.compiles)),
-                count=len(group),
+                compiles=compiles_of(same),
+                count=len(same),
             )
         )
     return problems
@@ -54,14 +54,12 @@ def skipped_frames(
     found: Iterable[model.Compile], identities: Identities, positions: Positions | None = None
 ) -> list[Problem]:
     """Return a problem for each function, or part of one, that runs uncompiled for one reason."""
-    positions = positions or Recorded()
-    placed = [(line, each) for each in found if (line := positions.now(each)) is not None]
     problems = []
-    for group in grouped(
-        placed, lambda one: (one[1].path, one[0], one[1].resumes_at, one[1].function, first_line(one[1].skip_reason))
+    for line, same in at_lines(
+        found, positions, lambda each: (each.resumes_at, each.function, first_line(each.skip_reason))
     ):
-        line, each = group[0]
-        rest = None if each.resumes_at is None else positions.line(each.resumes_at)
+        each = same[0]
+        rest = None if each.resumes_at is None else (positions or Recorded()).line(each.resumes_at)
         what, cause = named(each.function, rest), first_line(each.skip_reason)
         recorded = Place(each.path, each.resumes_at or each.line, each.source)
         problems.append(
@@ -77,8 +75,8 @@ def skipped_frames(
                 function_line=line,
                 resumes_at=rest,
                 statement=(each.skip_reason or "").strip(),
-                compiles=[one.id for _, one in group],
-                count=len(group),
+                compiles=[one.id for one in same],
+                count=len(same),
             )
         )
     return problems

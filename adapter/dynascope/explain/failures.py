@@ -10,9 +10,10 @@ from dynascope.explain.problem import (
     Positions,
     Problem,
     Recorded,
+    at_lines,
+    compiles_of,
     first_line,
     fitting,
-    grouped,
     named,
     same_text,
 )
@@ -24,12 +25,8 @@ def failed_compiles(
     found: Iterable[model.Compile], identities: Identities, positions: Positions | None = None
 ) -> list[Problem]:
     """Return a problem for each function and reason for which it could not be compiled."""
-    positions = positions or Recorded()
-    placed = [(line, each) for each in found if (line := positions.now(each)) is not None]
-    groups = grouped(
-        placed, lambda one: (one[1].path, one[0], one[1].resumes_at, one[1].function, same_text(one[1].failure or ""))
-    )
-    return [_failed(group[0][0], [each for _, each in group], identities, positions) for group in groups]
+    groups = at_lines(found, positions, lambda each: (each.resumes_at, each.function, same_text(each.failure or "")))
+    return [_failed(line, same, identities, positions or Recorded()) for line, same in groups]
 
 
 def _failed(line: int, same: list[model.Compile], identities: Identities, positions: Positions) -> Problem:
@@ -59,15 +56,15 @@ def backend_failures(
     found: Iterable[Distinct[model.BackendFailure]], identities: Identities, positions: Positions | None = None
 ) -> list[Problem]:
     """Return a problem for each line and error, the first one first."""
-    placed = [(line, each) for each in found if (line := (positions or Recorded()).now(each.fact)) is not None]
-    groups = grouped(
-        placed,
-        lambda one: (one[1].fact.path, one[0], one[1].fact.backend, one[1].fact.exception, _text(one[1].fact)),
+    groups = at_lines(
+        found,
+        positions,
+        lambda each: (each.fact.backend, each.fact.exception, same_text(each.fact.message)),
     )
-    groups.sort(key=lambda group: min(number for _, each in group for number in each.compiles))
+    groups.sort(key=lambda group: min(compiles_of(group[1])))
     problems = []
-    for group in groups:
-        line, fact = group[0][0], group[0][1].fact
+    for line, same in groups:
+        fact = same[0].fact
         cause, text = f"{fact.backend} raised {fact.exception}", fact.message.strip()
         problems.append(
             Problem(
@@ -78,13 +75,9 @@ def backend_failures(
                 place=Place(fact.path, line, fact.source),
                 statement=text,
                 details=[first_line(text)] if text else [],
-                compiles=list(dict.fromkeys(number for _, each in group for number in each.compiles)),
-                count=len(group),
+                compiles=compiles_of(same),
+                count=len(same),
                 is_error=True,
             )
         )
     return problems
-
-
-def _text(fact: model.BackendFailure) -> str:
-    return same_text(fact.message)

@@ -13,9 +13,9 @@ from dynascope.explain.problem import (
     Place,
     Positions,
     Problem,
-    Recorded,
+    at_lines,
+    compiles_of,
     fitting,
-    grouped,
     same_text,
 )
 from dynascope.facts import model
@@ -42,21 +42,15 @@ def graph_breaks(
 
     `empty` has the compiles without a graph.
     """
-    placed = [(line, each) for each in found if (line := (positions or Recorded()).now(each.fact)) is not None]
-    groups = grouped(placed, lambda one: (one[1].fact.path, one[0], _what(one[1].fact)))
+    groups = at_lines(found, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
     # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
-    groups.sort(key=lambda group: min(number for _, each in group for number in each.compiles))
-    return [_problem(group[0][0], [each for _, each in group], empty, identities) for group in groups]
-
-
-def _what(fact: model.GraphBreak) -> tuple[str, str]:
-    """Return what tells breaks of one line apart."""
-    return fact.type, same_text(fact.explanation)
+    groups.sort(key=lambda group: min(compiles_of(group[1])))
+    return [_problem(line, same, empty, identities) for line, same in groups]
 
 
 def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities) -> Problem:
     fact = same[0].fact
-    recorded, compiles = Place(fact.path, fact.line, fact.source), [number for each in same for number in each.compiles]
+    recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
     comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
     name = " ".join(filter(None, [fact.registry_id, fact.type]))
     return Problem(
@@ -71,7 +65,7 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         details=[text] if (text := fact.explanation or fact.reason) and text.strip() != fact.type else [],
         remedies=fact.hints,
         notes=[*_led_to(same), *callers(fact), *_more_chains(same)],
-        compiles=list(dict.fromkeys(compiles)),
+        compiles=compiles,
         count=sum(each.fact.count for each in same),
         registry_id=fact.registry_id,
         is_error=any(each.fact.effect == "raised" for each in same),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct, field
 
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
+from dynascope.facts.distinct import Distinct
 
 ProblemKind = Literal[
     "failedCompile",
@@ -27,7 +28,7 @@ ProblemKind = Literal[
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
 LONGEST_TITLE = 70
 _GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")
-F = TypeVar("F")
+F = TypeVar("F", bound=model.Fact | model.Compile | Distinct[Any])
 
 
 class Place(Struct, frozen=True, omit_defaults=True):
@@ -166,9 +167,22 @@ def first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
 
 
-def grouped(facts: Iterable[F], key: Callable[[F], Hashable]) -> list[list[F]]:
-    """Return groups of equal facts, in the order of their first ones."""
-    groups: dict[Hashable, list[F]] = {}
-    for fact in facts:
-        groups.setdefault(key(fact), []).append(fact)
+def at_lines(
+    found: Iterable[F], positions: Positions | None, key: Callable[[F], Hashable]
+) -> list[tuple[int, list[F]]]:
+    """Return groups of equal facts, each with its present line.
+
+    They are in the order of their first facts. Facts of which the line is gone are left out.
+    """
+    groups: dict[Hashable, tuple[int, list[F]]] = {}
+    for each in found:
+        fact = each.fact if isinstance(each, Distinct) else each
+        line = (positions or Recorded()).now(fact)
+        if line is not None:
+            groups.setdefault((fact.path, line, key(each)), (line, []))[1].append(each)
     return list(groups.values())
+
+
+def compiles_of(found: Iterable[Distinct[Any]]) -> list[int]:
+    """Return the numbers of the compiles that have these facts."""
+    return list(dict.fromkeys(number for each in found for number in each.compiles))

@@ -11,9 +11,8 @@ from dynascope.explain.problem import (
     Positions,
     Problem,
     ProblemKind,
-    Recorded,
+    at_lines,
     fitting,
-    grouped,
     named,
 )
 from dynascope.facts import model
@@ -109,10 +108,9 @@ def coming_recompiles(
     found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions | None = None
 ) -> list[Problem]:
     """Return a problem for each guarded value that will change, at the line that needs it."""
-    placed = [(line, each) for each in found if (line := (positions or Recorded()).now(each)) is not None]
     problems = []
-    for group in grouped(placed, lambda one: (one[1].path, one[0], one[1].kind, one[1].expression)):
-        (line, fact), facts = group[0], [each for _, each in group]
+    for line, facts in at_lines(found, positions, lambda each: (each.kind, each.expression)):
+        fact = facts[0]
         told = list(dict.fromkeys(map(sentence, facts)))
         name = readable(fact.expression)
         cause = f"{name} will not be {fact.value}"
