@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.problem import Problem
 from dynascope.facts import model
+from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
@@ -14,6 +17,13 @@ from tests.support.facts import sample
 
 def by_code(diagnostics: list[types.Diagnostic]) -> dict[object, types.Diagnostic]:
     return {each.code: each for each in diagnostics}
+
+
+def broken_in_report(workspace: Path) -> Problem:
+    """The graph break as the report tells it."""
+    with Reader.open(workspace / ".dynascope" / "facts.db") as reader:
+        (found,) = ProblemsOfLaunch(reader, "launch 1").of_kind("graphBreak")
+        return found
 
 
 def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Path):
@@ -28,6 +38,7 @@ def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Pa
             assert broken.range.start == types.Position(4, 4)
             assert "Data-dependent branching" in broken.message
             assert "torch.cond" in broken.message
+            assert broken.data["problem"] == broken_in_report(tmp_path).id
             assert broken.code_description is not None
             assert broken.code_description.href.endswith("/gb/gb0170.html")
             callers = [
@@ -59,15 +70,20 @@ def test_a_break_whose_nodes_have_other_names_in_another_compile_is_one(tmp_path
 def test_a_recompile_of_what_follows_a_break_says_so(tmp_path: Path):
     model_path, layers_path = sample.write_workspace(tmp_path)
     writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
-    facts = sample.second_compile(str(model_path), str(layers_path))
-    facts.compile.resumes_at = 15
+    broken, facts = (make(str(model_path), str(layers_path)) for make in (sample.first_compile, sample.second_compile))
+    broken.graph_breaks[0].path, broken.graph_breaks[0].line, facts.compile.resumes_at = str(model_path), 15, 15
+    writer.write(broken)
     writer.write(facts)
     writer.close()
 
     async def scenario() -> None:
         async with editor(tmp_path) as each:
             found = by_code(await each.diagnostics(each.open(model_path)))
-            assert found["recompile"].message.startswith("Recompiled: what follows line 15 of Model.forward")
+            title, told, *_ = found["recompile"].message.splitlines()
+            assert title == "Recompiled because of x.size()[0]: what follows line 15"
+            assert told == "It is about what follows line 15 of Model.forward."
+            related = [(i.message, i.location.range.start.line + 1) for i in found["recompile"].related_information]
+            assert related[-1] == ("follows from the graph break here", 15)
 
     run(scenario)
 
@@ -83,7 +99,9 @@ def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path
             assert "size mismatch at index 0" in recompile.message
             assert "f32[12, 16]" in recompile.message
             assert recompile.severity == types.DiagnosticSeverity.Information
-            assert [i.location.range.start.line + 1 for i in recompile.related_information or []] == [7]
+            (guard,) = recompile.related_information or []
+            assert guard.location.range.start.line + 1 == 7
+            assert guard.message == "the guard is from here: tensor 'x' size mismatch at index 0. expected 8, actual 12"
             assert kinds["backendFailure", 17].severity == types.DiagnosticSeverity.Error
             assert ("skippedFrame", 20) in kinds
             assert not any(code == "GB0170" for code, _ in kinds)  # it is in layers.py, which is the user's own

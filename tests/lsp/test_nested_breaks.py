@@ -71,7 +71,7 @@ def test_diagnostics_and_hovers_do_so_too(recorded: Path):
             assert {d.code for d in found.values()} == {"GB0124", "GB0170"}
             message = found[line].message
             assert message.startswith("Graph break: Data-dependent branching")
-            assert "It led to another break, graph break in loop (GB7000)" in message
+            assert "It led to another break, GB7000 graph break in loop" in message
             hover = await each.hover(uri, line, 12)
             assert 0 < hover.index("Data-dependent branching") < hover.index("graph break in loop")
 

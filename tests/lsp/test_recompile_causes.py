@@ -206,7 +206,7 @@ def test_the_editor_says_the_same(recorded: Path):
             (doubled,) = [d for d in found if "doubled" in d.message]
             assert "Nothing else differs" in doubled.message
             (powered,) = [d for d in found if "powered" in d.message]
-            (at, *_) = [r for r in powered.related_information or [] if "guard comes from" not in r.message]
+            (at, *_) = [r for r in powered.related_information or [] if "the guard is from" not in r.message]
             assert at.location.range.start.line + 1 == line_of(recorded, "def powered"), at
             assert at.message.startswith("first difference: flag is 'square' in "), at
             assert "allow_unspec_int_on_nn_module" in limit.message and "mark_dynamic" not in limit.message

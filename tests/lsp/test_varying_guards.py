@@ -47,7 +47,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_report_tells_it(recorded: Path) -> None:
     text = report(recorded.parent)
-    assert f"Will be compiled again counting.py:{line_of(recorded, 'self.step += 1')} Model.forward" in text
+    assert f"Will be compiled again counting.py:{line_of(recorded, 'self.step += 1')} in Model.forward" in text
     assert SENTENCE in text and "hint Count outside of the compiled function" in text
     assert SENTENCE in html.unescape(page(recorded.parent))
     (compile,) = json.loads(report(recorded.parent, "--json"))["compiles"]
@@ -61,7 +61,10 @@ def test_the_editor_tells_it_on_the_line(recorded: Path) -> None:
             found = await each.diagnostics(each.open(recorded))
             (diagnostic,) = [one for one in found if one.code == "recompile"]
             assert diagnostic.range.start.line == line_of(recorded, "self.step += 1") - 1
-            assert diagnostic.message.splitlines()[:2] == ["Model.forward will be compiled again", SENTENCE]
+            assert diagnostic.message.splitlines()[:2] == [
+                "Model.forward will be compiled again: self.step will not be 2",
+                SENTENCE,
+            ]
 
     run(scenario)
 

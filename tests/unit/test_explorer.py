@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dynascope.explain.problem import Place
 from dynascope.facts import model
 from dynascope.facts.generated.guards import GuardCosts
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
@@ -15,7 +16,7 @@ from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
-from dynascope_lsp.explorer.rows import Place, Row
+from dynascope_lsp.explorer.rows import Row
 from dynascope_lsp.explorer.tree import Order, rows
 from msgspec import structs
 
@@ -121,7 +122,11 @@ def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: B
     seen.guard_of, seen.function, seen.seen_in = first.compile.compile_id, "Model.forward", "evaluate [0/1]"
     first.varying_guards, second.varying_guards = [counted], [seen]  # what a later compile sees of an earlier one
     add(store, "launch 2", first, second, program="counting.py")
-    own = [each for each in below("counting.py", "Compiles", "[0/0] Model.forward") if each.key.startswith("varying:")]
+    own = [
+        each
+        for each in below("counting.py", "Compiles", "[0/0] Model.forward")
+        if each.key.startswith("willRecompile:")
+    ]
     assert told(own) == [
         ("self.step will not be 2", "model.py:8 in Model.forward"),
         ("SCALE will not be 1", "model.py:9 in Model.forward"),
@@ -129,7 +134,7 @@ def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: B
     assert own[0].place == Place(paths[0], 8, own[0].place.source) and "the call itself makes it 3" in own[0].tooltip
     assert own[0].children[0].label.startswith("Count outside of the compiled function")
     later = below("counting.py", "Compiles", "[0/1] Model.forward")
-    assert not [each for each in later if each.key.startswith("varying:")]
+    assert not [each for each in later if each.key.startswith("willRecompile:")]
     assert [each.label for each in below("counting.py", "Will Be Compiled Again")] == [each.label for each in own]
 
 
@@ -153,6 +158,16 @@ def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     assert "maybe_mark_dynamic" in advice.label and guard.description == "model.py:7"
     assert (compile.label, compile.is_lazy) == ("0/1", True) and "expected 8, actual 12" in compile.description
     assert below(RUN, "Recompiles", row.label, "0/1")
+
+
+def test_a_recompile_of_what_follows_a_break_leads_to_it(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    resumed = sample.second_compile(*paths)
+    resumed.compile.resumes_at = 8
+    add(store, "launch 2", sample.first_compile(*paths), resumed, program="resumed.py")
+    for labels in (("Recompiles", "x.size()[0]"), ("Compiles", "[0/1] Model.forward from line 8", "x.size()[0]")):
+        (row,) = [each for each in below("resumed.py", *labels) if each.key.startswith("root:")]
+        assert (row.label, row.description) == ("Follows from the graph break at", "layers.py:5")
 
 
 def test_what_is_below_a_compile(below: Below):

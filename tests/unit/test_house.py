@@ -8,9 +8,11 @@ import os
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from dynascope import console
+from dynascope.facts.model import BreakEffect
 
 from tests.support.house import (
     ARCHITECTURE,
@@ -148,6 +150,31 @@ def test_no_command_is_parsed_twice():
 def test_files_of_commands_are_imported_by_no_other_module():
     files = tuple(f"dynascope.console.{path.stem}" for path in SOURCES if path.parent.name == "console")
     wrong = [where(path, line, name) for path in SOURCES for line, name in imports(path) if name.startswith(files)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_comes_of_a_graph_break_is_said_in_one_table():
+    effects = set(get_args(BreakEffect))
+    tables = [
+        module_name(path)
+        for path in SOURCES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Dict)
+        and len(effects & {key.value for key in node.keys if isinstance(key, ast.Constant)}) > 1
+    ]
+    assert set(tables) == {"dynascope.explain.effects"}, tables
+
+
+def test_what_problems_are_worded_from_is_used_by_explain_alone():
+    """Who needs a sentence about facts asks `explain`; a second place that words them says something else one day."""
+    worded = ("recompiles.causes.mismatch", "recompiles.causes.entry_text", "break_message.consequences")
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if wing(path) not in ("facts", "explain")
+        for line, name in imports(path)
+        if name.removeprefix("dynascope.facts.") in (*worded, "recompiles.varying.advice")
+    ]
     assert not wrong, "\n".join(wrong)
 
 

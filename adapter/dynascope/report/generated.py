@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dynascope.explain.problem import named
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
@@ -12,7 +13,7 @@ from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.generated.text import bytecode_text, form_text, graphs_text
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
-from dynascope.report.sources import Sources, named
+from dynascope.report.sources import Sources
 
 _NOT_KEPT = "it was recorded without graphs and bytecode, or by an older Dynascope"
 _NOT_COMPILED = {

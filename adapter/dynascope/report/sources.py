@@ -62,11 +62,6 @@ class Sources:
         return line > len(hashes) or hashes[line - 1] != model.hash_lines(text[line - 1])[0]
 
 
-def named(function: str, resumes_at: int | None) -> str:
-    """Return the name of a compiled function, or of its part after a graph break."""
-    return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
-
-
 def shown_path(path: str) -> str:
     """Return a path relative to the current folder if inside, or to `site-packages`."""
     for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):

@@ -9,44 +9,29 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
+from dynascope.explain.graph_breaks import registry_page
+from dynascope.explain.of_launch import HEADINGS, LABELS
+from dynascope.explain.problem import Note, Place, Problem, ProblemKind
 from dynascope.facts.comparison.sentences import first_difference
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, mismatch
-from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.varying import advice, sentence
-from dynascope.report.breaks import SITE, Break
-from dynascope.report.callers import callers
-from dynascope.report.sources import CodeFrame, Sources, named, shown_path
+from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary
 
-_SHOWN_SKIPS = 12
+_SHOWN_LINES = 12
 _SHOWN_COMPILES = 16
+_ONE_LINE: tuple[ProblemKind, ...] = ("specialization", "skippedFrame")
+_COLOURS: dict[ProblemKind, str] = {"failedCompile": "red", "graphBreak": "yellow", "backendFailure": "red"}
 
 
 def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
+    """Print the problems, and then the slowest lines."""
     _print_heading(summary, console)
-    for each in summary.breaks:
-        _print_break(each, sources, console)
-    for cause in summary.causes:
-        _print_cause(cause, summary, sources, console)
-    for varying in summary.varying:
-        guard = varying.fact
-        where, function = _where(guard.path, guard.line), escape(guard.function)
-        console.print(f"\n[bold cyan]Will be compiled again[/] {where} {function}  {_times(varying.compiles)}")
-        console.print(f"  {escape(sentence(guard))}\n  [green]hint[/] {escape(advice(guard))}")
-    for failed in summary.backend_failures:
-        failure, where = failed.fact, _where(failed.fact.path, failed.fact.line)
-        raised = f"{escape(failure.backend)} raised {failure.exception}"
-        console.print(f"\n[bold red]Backend failure[/] {where}: {raised}  {_times(failed.compiles)}")
-        console.print(f"  {escape(failure.message.strip().splitlines()[0] if failure.message.strip() else '')}")
-    if summary.specializations:
-        console.print("\n[bold]Specialised[/]")
-        for special in summary.specializations:
-            fact = special.fact
-            names = ", ".join(fact.origins) or fact.symbol
-            console.print(
-                f"  {_where(fact.path, fact.line)}  {escape(names)} = {fact.value}  {_times(special.compiles)}"
-            )
-    _print_skips(summary, console)
+    for kind, heading in HEADINGS.items():
+        found = summary.of_kind(kind)
+        if kind in _ONE_LINE:
+            _print_lines(heading, found, summary, console)
+            continue
+        for each in found:
+            _print_problem(each, summary, sources, console)
     _print_slowest(summary.slowest_lines, sources, console)
 
 
@@ -61,92 +46,69 @@ def _print_heading(summary: Summary, console: Console) -> None:
     if summary.ending:
         console.print(escape(summary.ending))
     console.print(summary.counts)
-    if not summary.breaks and not summary.failed:
+    if not summary.of_kind("graphBreak") and not summary.failed:
         console.print("[green]No graph breaks.[/]")
-    for failed in summary.failures:
-        each = failed.fact
-        where = _where(each.path, each.resumes_at or each.line)
-        name = escape(named(each.function, each.resumes_at))
-        console.print(f"\n[bold red]Failed compile[/] {where} {name}  {_times(failed.compiles)}")
-        console.print(textwrap.indent(escape(each.failure or "Dynamo gives no reason."), "  "))
 
 
-def _print_break(each: Break, sources: Sources, console: Console) -> None:
-    fact = each.fact
-    identifier = f" {fact.registry_id}" if fact.registry_id else ""
-    console.print(
-        f"\n[bold yellow]Graph break{identifier}[/] {_where(fact.path, fact.line)} in {escape(fact.function)}  "
-        f"{_times(each.compiles)}"
-    )
-    console.print(f"  [bold]{escape(fact.type)}[/]: {each.effect}")
-    _print_code(sources.around(fact.path, fact.line, fact.source), console)
-    if fact.explanation:
-        console.print(textwrap.indent(escape(fact.explanation), "  "))
-    for hint in fact.hints:
-        console.print(f"  [green]hint[/] {escape(hint)}")
-    for led_to in each.led_to:
-        other = led_to.message
-        name = escape(" ".join(filter(None, [other.registry_id, other.type])))
-        console.print(f"  [yellow]led to[/] {name}  {_times(led_to.compiles)}".rstrip())
-        console.print(textwrap.indent(escape(other.explanation), "    "))
-        for hint in other.hints:
-            console.print(f"    [green]hint[/] {escape(hint)}")
-    for caller in callers(fact):
-        if isinstance(caller, int):
-            console.print(f"  [dim]… {caller} more callers …[/]")
-        else:
-            console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
-    if fact.registry_id:
-        console.print(f"  [dim]{SITE.format(fact.registry_id.lower())}[/]")
+def _print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
+    label = " ".join(filter(None, [LABELS[each.kind], each.registry_id]))
+    heading = f"[bold {_COLOURS.get(each.kind, 'cyan')}]{label}[/] {_where(each.place)} {escape(each.whose)}"
+    console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
+    because = {"alsoFailed": "failed other compiles only: "}.get(each.kind, "because of ")
+    lead = because if each.section == "recompile" else ""
+    console.print(f"  {lead}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
+    if each.kind == "graphBreak":
+        _print_code(sources.around(each.place.path, each.place.line, each.place.source), console)
+    for text in each.details:
+        console.print(textwrap.indent(escape(text), "  "))
+    for remedy in each.remedies:
+        console.print(f"  [green]hint[/] {escape(remedy)}")
+    compiles = [note for note in each.notes if note.kind == "compile"]
+    for note in each.notes:
+        if note not in compiles:
+            _print_note(note, summary, sources, console)
+    for note in compiles[:_SHOWN_COMPILES]:
+        _print_compile(note, summary, console)
+    if len(compiles) > _SHOWN_COMPILES:
+        console.print(f"  [dim]… and {len(compiles) - _SHOWN_COMPILES} more: dynascope report --json[/]")
+    if each.registry_id:
+        console.print(f"  [dim]{registry_page(each.registry_id)}[/]")
 
 
-def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Console) -> None:
-    fact = cause.first
-    title = "Recompile limit reached" if cause.limit_reached else "Failed too" if cause.is_aside else "Recompile"
-    shown = cause.others if cause.is_aside else cause.compiles
-    console.print(
-        f"\n[bold cyan]{title}[/] {_where(fact.path, cause.resumes_at or fact.line)} "
-        f"{escape(named(fact.function, cause.resumes_at))}  {_times([summary.names[each] for each in shown])}"
-    )
-    because = "failed other compiles only:" if cause.is_aside else "because of"
-    console.print(f"  {because} [bold]{escape(cause.about)}[/]{escape(_met(cause))}")
-    for hint in cause.hints:
-        console.print(f"  [green]hint[/] {escape(hint)}")
-    for path, line in dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries):
-        if path and line:
-            console.print(f"  the guard is from {_where(path, line)}  [dim]{escape(sources.line(path, line))}[/]")
-    rows = entries_by_compile(cause)
-    for number, entries in rows[:_SHOWN_COMPILES]:
-        refused = " was refused, and" if entries[0].limit_reached else ""
-        is_cause = number in cause.caused
-        console.print(f"  [dim]{summary.names[number]}{refused} {escape(mismatch(entries, is_cause))}[/]")
-        if number in summary.stories and is_cause:
-            console.print(f"    {escape(' '.join(summary.stories[number]))}")
-        if number in summary.comparisons and is_cause:
-            console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")
-    if len(rows) > _SHOWN_COMPILES:
-        console.print(f"  [dim]… and {len(rows) - _SHOWN_COMPILES} more: dynascope report --json[/]")
+def _print_note(note: Note, summary: Summary, sources: Sources, console: Console) -> None:
+    text = f"  [yellow]{note.text}[/]" if note.kind == "led to" else f"  [dim]{note.text}[/]"
+    if note.place is not None:
+        text += f" {_where(note.place)}"
+    if note.kind == "guard" and note.place is not None:
+        text += f"  [dim]{escape(sources.line(note.place.path, note.place.line))}[/]"
+    if note.subject:
+        text += f" {'[dim]in[/] ' if note.place is not None else ''}{escape(note.subject)}"
+    console.print(f"{text}  {_times(note.compiles, summary)}".rstrip())
+    for detail in note.details if note.kind == "led to" else ():
+        console.print(textwrap.indent(escape(detail), "    "))
+    for remedy in note.remedies:
+        console.print(f"    [green]hint[/] {escape(remedy)}")
 
 
-def _met(cause: Cause) -> str:
-    """Return `: met 1, 2, 3`, with the values' name if it is not the title's."""
-    name = readable(cause.name_of_values)
-    values = ", ".join(cause.values)
-    if not values:
-        return ""
-    return f": met {values}" if name in ("", cause.about) else f": met {name}: {values}"
+def _print_compile(note: Note, summary: Summary, console: Console) -> None:
+    """Print what a compile does not match, its call, and what differs in it."""
+    number = note.compiles[0]
+    console.print(f"  [dim]{summary.names[number]} {escape(note.text)}[/]")
+    if number in summary.stories and note.is_cause:
+        console.print(f"    {escape(' '.join(summary.stories[number]))}")
+    if number in summary.comparisons and note.is_cause:
+        console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")
 
 
-def _print_skips(summary: Summary, console: Console) -> None:
-    rows = summary.uncompiled
-    if not rows:
-        return
-    console.print("\n[bold]Run uncompiled[/]")
-    for each in rows[:_SHOWN_SKIPS]:
-        place, function = _where(each.fact.path, each.line), escape(named(each.fact.function, each.fact.resumes_at))
-        console.print(f"  {place} {function}: {escape(each.reason)}  {_times(each.compiles)}")
-    if len(rows) > _SHOWN_SKIPS:
-        console.print(f"  … and {len(rows) - _SHOWN_SKIPS} more: dynascope report --json")
+def _print_lines(heading: str, found: list[Problem], summary: Summary, console: Console) -> None:
+    """Print problems of which there may be many, and little to say."""
+    if found:
+        console.print(f"\n[bold]{heading}[/]")
+    for each in found[:_SHOWN_LINES]:
+        text = f"{each.whose}: {each.cause}" if each.whose else each.cause
+        console.print(f"  {_where(each.place)} {escape(text)}  {_times(each.compiles, summary)}".rstrip())
+    if len(found) > _SHOWN_LINES:
+        console.print(f"  … and {len(found) - _SHOWN_LINES} more: dynascope report --json")
 
 
 def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) -> None:
@@ -155,7 +117,7 @@ def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) ->
     console.print("\n[bold]Slowest lines to trace[/]")
     for each in lines:
         code = escape(sources.line(each.path, each.line))
-        console.print(f"  {each.seconds * 1e3:9.1f} ms  {_where(each.path, each.line)}  [dim]{code}[/]")
+        console.print(f"  {each.seconds * 1e3:9.1f} ms  {_where(Place(each.path, each.line))}  [dim]{code}[/]")
 
 
 def _print_code(frame: CodeFrame | None, console: Console) -> None:
@@ -176,12 +138,12 @@ def _print_code(frame: CodeFrame | None, console: Console) -> None:
         console.print("  [magenta]The line has changed since.[/]")
 
 
-def _where(path: str, line: int) -> str:
-    return f"[underline]{escape(shown_path(path))}:{line}[/]"
+def _where(place: Place) -> str:
+    return f"[underline]{escape(shown_path(place.path))}:{place.line}[/]"
 
 
-def _times(compiles: list[str]) -> str:
-    named = [each for each in compiles if each]
+def _times(compiles: list[int], summary: Summary) -> str:
+    named = [name for number in compiles if (name := summary.names[number])]
     if len(named) > 3:
         return f"[dim]×{len(named)} compiles[/]"
     return f"[dim]\\[{', '.join(named)}][/]" if named else ""

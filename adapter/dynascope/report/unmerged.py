@@ -1,4 +1,4 @@
-"""All facts of a launch as JSON: each compile with all its facts, none merged or left out."""
+"""All facts of a launch as JSON: its problems, then each compile with all its facts, none merged or left out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from dynascope.explain.problem import Problem
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.text import as_objects, form_as_objects
 from dynascope.facts.profile.tree import tree
@@ -14,14 +15,21 @@ from dynascope.report.summary import Summary
 
 
 def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
-    """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`).
+    """Yield pieces of a JSON object: `launch`, `runs`, `problems`, and `compiles`.
 
+    A problem has an `id`, which stays the same in the next run, and the names of its compiles; a compile is
+    CompileFacts with a `name`.
     A recompile has a `story`, and a `comparison` with the compile that it replaces. `profile` has the compile's tree of
     times, and one for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo
     generated, `forms` what AOTAutograd and Inductor made of the graphs. `guard_costs` (nanoseconds) is there if the
     program was recorded with `--guards`.
     """
-    yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
+    problems = [_problem(each, summary.names) for each in summary.problems]
+    yield b'{\n"launch": %b,\n"runs": %b,\n"problems": %b,\n"compiles": [' % (
+        _json(summary.launch),
+        _json(summary.runs),
+        _json(problems),
+    )
     for position, compile in enumerate(summary.compiles):
         facts = reader.compile(compile.id)
         if facts is not None:
@@ -42,6 +50,15 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
                 }
             yield (b",\n" if position else b"\n") + _json(known)
     yield b"\n]\n}\n"
+
+
+def _problem(each: Problem, names: dict[int, str]) -> dict[str, object]:
+    """Return a problem with the names of compiles in the place of their numbers."""
+    told = msgspec.structs.asdict(each) | {"compiles": [names[number] for number in each.compiles]}
+    told["notes"] = [
+        msgspec.structs.asdict(note) | {"compiles": [names[number] for number in note.compiles]} for note in each.notes
+    ]
+    return told
 
 
 def _guard_costs(reader: Reader, compile: int) -> dict[str, object] | None:

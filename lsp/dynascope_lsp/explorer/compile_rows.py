@@ -5,36 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.problem import named
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.comparison.sentences import first_difference, summary
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.story import Stories
-from dynascope.facts.recompiles.varying import not_yet_met
-from dynascope.report.breaks import breaks_at_places
-from dynascope.report.sources import Sources, named
-from dynascope.report.summary import failures_of_backends, slowest_lines, specialized_values, varying_values
-from msgspec import structs
+from dynascope.report.sources import Sources
+from dynascope.report.summary import slowest_lines
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
-from dynascope_lsp.explorer.rows import (
-    Row,
-    Severity,
-    at,
-    backend_failure_row,
-    break_row,
-    cause_row,
-    line_row,
-    specialized_row,
-    varying_row,
-    where,
-)
+from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row, where
 from dynascope_lsp.recorded.compiles import seconds
 
+_BEFORE_DIFFERENCES = ("graphBreak", "recompile", "recompileLimit", "alsoFailed")
 _ID_EXPLAINED = (
     "[0/1] is Dynamo's name of a compile: 0 is the number of the function, 1 of its compile, both from 0. "
     "What follows a graph break is a function of its own."
@@ -80,41 +69,20 @@ def rank(each: model.Compile, breaks: int) -> int:
     return 3 if each.status == "failed" else 2 if breaks else 1 if each.reason else 0
 
 
-def _within(cause: Cause, number: int) -> Cause | None:
-    """Return what a cause is in one compile; None if its guards did not fail there."""
-    entries = [each for each in cause.entries if each.compile == number]
-    limited = any(each.limit_reached for each in entries)
-    found = structs.replace(cause, entries=entries, caused=cause.caused & {number}, limit_reached=limited)
-    return found if entries else None
-
-
 def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     """Return what is below a compile."""
     facts = reader.compile(number)
     if facts is None:
         return []
-    each = facts.compile
-    own = {number: ""}  # it is above: no row below names it again
-    compiles = reader.compiles(launch)
-    by_number = {other.id: other for other in compiles}
-    names = own | {other.id: other.compile_id for other in compiles if other.id != number}
-    recompiles = reader.facts("recompiles", launch)
-    all_of_it = causes(recompiles, by_number, reader.compile)
-    varying = [
-        guard
-        for guard in not_yet_met(reader.facts("varying_guards", launch), recompiles, by_number)
-        if (by_number[guard.compile].run, guard.guard_of) == (each.run, each.compile_id)
-    ]
-    found = sorted(filter(None, (_within(cause, number) for cause in all_of_it)), key=lambda cause: cause.is_aside)
+    each, found = facts.compile, ProblemsOfLaunch(reader, launch)
+    nameless: dict[int, str] = {}  # it is above: no row names it again
+    causing, problems = found.causes_of(number), found.of_compile(facts)
     rows = [
         *([_failure_row(each)] if each.failure else []),
-        *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own, [each])),
-        *(_cause_row_of(cause, names) for cause in found),
-        *_call_rows(reader, facts, found, compiles),
-        *(varying_row(one) for one in varying_values(varying, dict.fromkeys(by_number, ""))),
-        *_difference_rows(reader, each, compiles),
-        *(backend_failure_row(one) for one in failures_of_backends(facts.backend_failures, own)),
-        *(specialized_row(one) for one in specialized_values(facts.specializations, own)),
+        *(_without_compiles(problem_row(one, nameless)) for one in problems if one.kind in _BEFORE_DIFFERENCES),
+        *_call_rows(reader, facts, causing, found.compiles),
+        *_difference_rows(reader, each, found.compiles),
+        *(problem_row(one, nameless) for one in problems if one.kind not in _BEFORE_DIFFERENCES),
     ]
     calls = [call for call in facts.calls if call.parent is not None]
     sections = [
@@ -201,9 +169,8 @@ def _failure_row(each: model.Compile) -> Row:
     )
 
 
-def _cause_row_of(cause: Cause, names: dict[int, str]) -> Row:
-    row = cause_row(cause, names)
-    row.children = [each for each in row.children if not each.key.startswith("compile:")]
+def _without_compiles(row: Row) -> Row:
+    row.children = [each for each in row.children if not each.is_lazy]
     return row
 
 

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Literal
 
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text, mismatch
-from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.varying import advice, sentence
-from dynascope.report.breaks import Break
-from dynascope.report.callers import callers
-from dynascope.report.sources import named
-from dynascope.report.summary import BackendFailed, Specialized, Varying
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
-_ENTRIES = 100
+_COMPILES = 100
 """The most compiles that are listed below a cause."""
 _NAMED = 3
 """The most compiles that are named in a description."""
-
-
-class Place(Struct, omit_defaults=True):
-    """A recorded line, and the number of the source that it was recorded in; 0 if it is not known."""
-
-    path: str
-    line: int
-    source: int = 0
+_LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
+    "failedCompile": ("error", "error"),
+    "graphBreak": ("warning", "warning"),
+    "recompile": ("sync", "information"),
+    "recompileLimit": ("warning", "warning"),
+    "alsoFailed": ("sync", ""),
+    "willRecompile": ("history", "information"),
+    "backendFailure": ("error", "error"),
+    "specialization": ("pin", "information"),
+    "skippedFrame": ("debug-step-over", ""),
+}
+_ICONS: dict[NoteKind, str] = {"led to": "arrow-right", "guard": "shield", "root": "arrow-up"}
 
 
 class Document(Struct):
@@ -73,137 +72,60 @@ def of_compiles(names: list[str]) -> str:
     return f"×{len(known)} compiles" if len(known) > _NAMED else ", ".join(known)
 
 
-def hint_rows(hints: list[str]) -> list[Row]:
-    return [Row(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in hints]
+def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
+    """Return a problem; below it are remedies, and then notes such as callers.
 
-
-def break_row(each: Break) -> Row:
-    """Return a graph break; below it are hints, what it led to and its callers."""
-    fact = each.fact
-    title = " ".join(filter(None, [fact.registry_id, fact.type]))
-    led_to = [
-        Row(
-            key=f"led to:{other.message.title}",
-            label=f"Led to {other.message.type}",
-            description=of_compiles(other.compiles),
-            tooltip=other.message.explanation,
-            icon="arrow-right",
-        )
-        for other in each.led_to
-    ]
-    frames = [
-        Row(key=f"callers:{place}", label=f"… {frame} more callers …", icon="debug-stackframe")
-        if isinstance(frame, int)
-        else Row(
-            key=f"caller:{frame.path}:{frame.line}",
-            label=f"Called from {frame.function}",
-            description=where(frame.path, frame.line),
-            icon="debug-stackframe",
-            place=at(frame.path, frame.line),
-        )
-        for place, frame in enumerate(callers(fact))
-    ]
+    `names` are those of compiles; one that has none is not named.
+    """
+    icon, severity = _LOOKS["failedCompile" if each.is_error else each.kind]
+    at_place = where(each.place.path, each.place.line)
+    is_about_function = each.section == "recompile"
+    whose = f"{each.whose} {at_place}" if is_about_function else f"{at_place} {each.whose}"
+    effect = each.effect if is_about_function else ""
+    of = of_compiles([names.get(number, "") for number in each.compiles])
+    compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
+    others = [note for note in each.notes if note.kind != "compile"]
+    details = each.details if each.kind == "graphBreak" else []
     return Row(
-        key=f"break:{fact.path}:{fact.line}:{fact.type}:{fact.effect}",
-        label=fact.type,
-        description=f"{where(fact.path, fact.line)} in {fact.function}  {of_compiles(each.compiles)}".rstrip(),
-        tooltip="\n\n".join(filter(None, [f"{title}: {each.effect}.", fact.explanation])),
-        icon="error" if fact.effect == "raised" else "warning",
-        severity="error" if fact.effect == "raised" else "warning",
-        place=at(fact.path, fact.line, fact.source),
-        children=[*hint_rows(fact.hints), *led_to, *frames],
+        key=f"{each.kind}:{each.id}",
+        label=each.cause,
+        description="  ".join(filter(None, [effect, whose.strip(), of])),
+        tooltip="\n\n".join(filter(None, [each.statement, *details])),
+        icon=icon,
+        severity=severity,
+        place=at(each.place.path, each.place.line, each.place.source),
+        children=[
+            *(Row(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in each.remedies),
+            *(_note_row(note, names) for note in others),
+            *(_compile_row(note, each.place, names) for note in compiles),
+        ],
     )
 
 
-def cause_row(cause: Cause, names: dict[int, str]) -> Row:
-    """Return a cause of recompiles; below it are hints, lines that guard it, and the compiles."""
-    fact = cause.first
-    function = named(fact.function, cause.resumes_at)
-    line = cause.resumes_at or fact.line
-    shown = cause.others if cause.is_aside else cause.compiles
-    name = readable(cause.name_of_values)
-    met = f"met {'' if name in ('', cause.about) else f'{name}: '}{', '.join(cause.values)}" if cause.values else ""
-    told = f"{function} was compiled again because of {cause.about}{f': {met}' if met else ''}."
-    if cause.limit_reached:
-        told = f"The recompile limit is reached. {told}"
-    elif cause.is_aside:
-        told = f"{cause.about} failed only other compiles of {function} than what it was compiled again for."
-    origins = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
-    guards = [
-        Row(
-            key=f"guard:{path}:{number}",
-            label="The guard is from",
-            description=where(path, number),
-            icon="shield",
-            place=at(path, number),
-        )
-        for path, number in origins
-        if path and number
-    ]
-    entries = [
-        Row(
-            key=f"compile:{number}",
-            label=f"{names.get(number, '')}{' was refused' if failed[0].limit_reached else ''}",
-            description=mismatch(failed),
-            tooltip="\n".join(f"{entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed),
-            icon="sync",
-            place=at(fact.path, line, fact.source),
-            is_lazy=True,
-        )
-        for number, failed in entries_by_compile(cause)[:_ENTRIES]
-    ]
-    of = of_compiles([names.get(each, "") for each in shown])
+def _note_row(note: Note, names: Mapping[int, str]) -> Row:
+    place = at(note.place.path, note.place.line, note.place.source) if note.place is not None else None
+    of = of_compiles([names.get(number, "") for number in note.compiles])
+    text = f"{note.text} {note.subject}".strip()
     return Row(
-        key=f"cause:{fact.path}:{line}:{function}:{cause.about}",
-        label=cause.about,
-        description="  ".join(filter(None, [met, f"{function} {where(fact.path, line)}", of])),
-        tooltip=told,
-        icon="warning" if cause.limit_reached else "sync",
-        severity="warning" if cause.limit_reached else "" if cause.is_aside else "information",
-        place=at(fact.path, line, fact.source),
-        children=[*hint_rows(cause.hints), *guards, *entries],
+        key=f"{note.kind}:{note.text}:{note.subject}:{place.path if place else ''}:{place.line if place else ''}",
+        label=f"{text[0].upper()}{text[1:]}",
+        description="  ".join(filter(None, [where(place.path, place.line) if place else "", of])),
+        tooltip="\n".join(note.details),
+        icon=_ICONS.get(note.kind, "debug-stackframe"),
+        place=place,
     )
 
 
-def varying_row(each: Varying) -> Row:
-    """Return a guard that will not hold at a later call; below it is what helps."""
-    fact = each.fact
+def _compile_row(note: Note, place: Place, names: Mapping[int, str]) -> Row:
+    number = note.compiles[0]
     return Row(
-        key=f"varying:{fact.path}:{fact.line}:{fact.kind}:{fact.expression}",
-        label=f"{readable(fact.expression)} will not be {fact.value}",
-        description=f"{where(fact.path, fact.line)} in {fact.function}  {of_compiles(each.compiles)}".rstrip(),
-        tooltip=sentence(fact),
-        icon="history",
-        severity="information",
-        place=at(fact.path, fact.line, fact.source),
-        children=hint_rows([advice(fact)]),
-    )
-
-
-def specialized_row(each: Specialized) -> Row:
-    fact = each.fact
-    name = ", ".join(map(readable, fact.origins)) or fact.symbol
-    return Row(
-        key=f"specialized:{fact.path}:{fact.line}:{name}:{fact.value}",
-        label=f"{name} = {fact.value}",
-        description=f"{where(fact.path, fact.line)}  {of_compiles(each.compiles)}".rstrip(),
-        tooltip=fact.reason,
-        icon="pin",
-        severity="information",
-        place=at(fact.path, fact.line, fact.source),
-    )
-
-
-def backend_failure_row(failed: BackendFailed) -> Row:
-    each = failed.fact
-    return Row(
-        key=f"backend:{each.compile}:{each.path}:{each.line}:{each.exception}:{each.message}",
-        label=f"{each.backend} raised {each.exception}",
-        description=f"{where(each.path, each.line)}  {of_compiles(failed.compiles)}".rstrip(),
-        tooltip=each.message.strip(),
-        icon="error",
-        severity="error",
-        place=at(each.path, each.line, each.source),
+        key=f"compile:{number}",
+        label=names.get(number, ""),
+        description=note.text,
+        tooltip="\n".join(note.details),
+        icon="sync",
+        place=at(place.path, place.line, place.source),
+        is_lazy=True,
     )
 
 

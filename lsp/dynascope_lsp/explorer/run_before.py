@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable
-from typing import TypeVar
+from collections.abc import Hashable
 
 import msgspec
-from dynascope.facts import model
+from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.problem import Problem, ProblemKind
 from dynascope.facts.counts import counted
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompiles.causes import Cause, causes
-from dynascope.report.breaks import Break, breaks_at_places
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
-from dynascope_lsp.explorer.rows import Row, break_row, cause_row
+from dynascope_lsp.explorer.rows import Row, problem_row
 from dynascope_lsp.recorded.compiles import seconds
 
-F = TypeVar("F", Break, Cause)
+_COMPARED: tuple[ProblemKind, ...] = ("graphBreak", "recompile")
 
 
 class RunOfProgram(Struct):
@@ -86,22 +84,24 @@ def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
         Row(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")
         for place, (ours, theirs) in enumerate(sums)
     ]
-    breaks = (_breaks(reader, now.name), _breaks(reader, before.name))
-    found = (_causes(reader, now.name), _causes(reader, before.name))
-    rows += _differing(*breaks, _break_key, break_row)
-    return rows + _differing(*found, _cause_key, lambda each: cause_row(each, {}))
+    ours, theirs = ProblemsOfLaunch(reader, now.name), ProblemsOfLaunch(reader, before.name)
+    for kind in _COMPARED:
+        rows += _differing(ours.of_kind(kind), theirs.of_kind(kind))
+    return rows
 
 
-def _differing(now: list[F], before: list[F], key: Callable[[F], Hashable], row: Callable[[F], Row]) -> list[Row]:
+def _differing(now: list[Problem], before: list[Problem]) -> list[Row]:
     """Return what only one of the two has, the new ones first."""
     found = []
     for ours, theirs, word, icon in ((now, before, "New", "diff-added"), (before, now, "Gone", "diff-removed")):
-        counts = Counter(map(key, theirs))
+        counts = Counter(map(_key, theirs))
         for each in ours:
-            if counts[key(each)] > 0:
-                counts[key(each)] -= 1
+            if each.kind == "alsoFailed":
                 continue
-            told = row(each)
+            if counts[_key(each)] > 0:
+                counts[_key(each)] -= 1
+                continue
+            told = problem_row(each, {})
             told.key, told.label, told.icon = f"{word}:{told.key}", f"{word}: {told.label}", icon
             told.severity = "success" if word == "Gone" else "warning"
             told.children = [each for each in told.children if not each.is_lazy]
@@ -109,22 +109,6 @@ def _differing(now: list[F], before: list[F], key: Callable[[F], Hashable], row:
     return found
 
 
-def _breaks(reader: Reader, launch: str) -> list[Break]:
-    compiles = reader.compiles(launch)
-    names: dict[int, str] = {each.id: "" for each in compiles}
-    return breaks_at_places(reader.facts("graph_breaks", launch), names, compiles)
-
-
-def _causes(reader: Reader, launch: str) -> list[Cause]:
-    compiles = {each.id: each for each in reader.compiles(launch)}
-    found = causes(reader.facts("recompiles", launch), compiles, reader.compile)
-    return [each for each in found if not each.is_aside]
-
-
-def _break_key(each: Break) -> Hashable:
-    fact: model.GraphBreak = each.fact
-    return fact.path, fact.function, fact.type, fact.effect
-
-
-def _cause_key(each: Cause) -> Hashable:
-    return each.first.path, each.first.function, each.resumes_at is None, each.about
+def _key(each: Problem) -> Hashable:
+    """Return what is the same where lines have moved, or changed."""
+    return each.section, each.place.path, each.function, each.resumes_at is None, each.cause

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dynascope.explain.effects import effect
+from dynascope.explain.problem import Place, named
+from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
 from dynascope.facts.in_progress.parts import part_of
 from dynascope.facts.process_names import process_name, program_name
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
 from dynascope.facts.profile.tree import ATTEMPT
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompiles.causes import mismatch
-from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.report.breaks import effect
 from dynascope.report.profile.measured import LATER
-from dynascope.report.sources import named
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
-from dynascope_lsp.explorer.rows import Place, at
+from dynascope_lsp.explorer.rows import at
 
 _TRACING = "bytecode_tracing"
 
@@ -154,14 +153,15 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
     place = at(fact.path, fact.line, fact.source)
     match fact:
         case model.Recompile(limit_reached=True):
-            return Mark("limit", f"The recompile limit is reached: {readable(fact.guard)}", each.began, place)
+            return Mark("limit", at_once(fact), each.began, place)
         case model.Recompile():
-            met = f"; met {fact.value}" if fact.value else ""
-            asked = at(fact.guard_path or "", fact.guard_line or 0) or place
-            text = f"Compiled again: it {mismatch([fact])}{met}"
-            return Mark("recompile", text, each.began, asked)
+            return Mark(
+                "recompile", at_once(fact), each.began, at(fact.guard_path or "", fact.guard_line or 0) or place
+            )
         case model.GraphBreak():
-            return Mark("graph break", f"{fact.type}: {effect(fact, each.status == 'empty')}", end_of_trace, place)
+            return Mark(
+                "graph break", f"{fact.type}: {effect(fact.effect, each.status == 'empty')}", end_of_trace, place
+            )
         case model.BackendFailure():
             return Mark("failed", f"{fact.backend} raised {fact.exception}", each.began + each.seconds, place)
     return None

@@ -11,21 +11,19 @@ from functools import cached_property
 from typing import Literal
 
 import msgspec
+from dynascope.explain.of_launch import HEADINGS, ProblemsOfLaunch
+from dynascope.explain.problem import ProblemKind
 from dynascope.facts import model
 from dynascope.facts.launches import breaks_by_compile, launches
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompiles.causes import causes
-from dynascope.facts.recompiles.varying import not_yet_met
-from dynascope.report.breaks import breaks_at_places
-from dynascope.report.summary import failures_of_backends, specialized_values, varying_values
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row, varying_row
+from dynascope_lsp.explorer.rows import Row, problem_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -45,8 +43,12 @@ class Opened(Struct, dict=True):
         return {run.id: run for run in self.reader.runs() if run.launch == self.launch}
 
     @cached_property
+    def found(self) -> ProblemsOfLaunch:
+        return ProblemsOfLaunch(self.reader, self.launch)
+
+    @property
     def compiles(self) -> list[model.Compile]:
-        return self.reader.compiles(self.launch)
+        return self.found.compiles
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -78,8 +80,8 @@ def _launches(readers: Mapping[str, Reader]) -> list[Row]:
 
 def _sections(opened: Opened, _: str) -> list[Row]:
     problems = [
-        section(f"{kind}:", label, len(_BELOW[kind](opened, "")), icon, what)
-        for kind, (label, icon, what) in _PROBLEMS.items()
+        section(f"{kind}:", _title(HEADINGS[kind]), len(_BELOW[kind](opened, "")), icon, what)
+        for kind, (icon, what) in _PROBLEMS.items()
     ]
     compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
     processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
@@ -98,6 +100,10 @@ def _sections(opened: Opened, _: str) -> list[Row]:
     return [row for row in (*problems, *compiles, lines, *before) if row.is_lazy]
 
 
+def _title(heading: str) -> str:
+    return " ".join(f"{word[0].upper()}{word[1:]}" for word in heading.split())
+
+
 def _against_run_before(opened: Opened, _: str) -> list[Row]:
     both = run_before(opened.reader, opened.launch)
     return rows_against(opened.reader, *both) if both is not None else []
@@ -113,32 +119,9 @@ def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]
     return below
 
 
-def _breaks(opened: Opened, _: str) -> list[Row]:
-    facts = opened.reader.facts("graph_breaks", opened.launch)
-    return [break_row(each) for each in breaks_at_places(facts, opened.names, opened.compiles)]
-
-
-def _causes(opened: Opened, _: str) -> list[Row]:
-    facts = opened.reader.facts("recompiles", opened.launch)
-    compiles = {each.id: each for each in opened.compiles}
-    return [cause_row(each, opened.names) for each in causes(facts, compiles, opened.reader.compile)]
-
-
-def _varying(opened: Opened, _: str) -> list[Row]:
-    facts = opened.reader.facts("varying_guards", opened.launch)
-    compiles = {each.id: each for each in opened.compiles}
-    later = not_yet_met(facts, opened.reader.facts("recompiles", opened.launch), compiles)
-    return [varying_row(each) for each in varying_values(later, opened.names)]
-
-
-def _backend_failures(opened: Opened, _: str) -> list[Row]:
-    facts = opened.reader.facts("backend_failures", opened.launch)
-    return [backend_failure_row(each) for each in failures_of_backends(facts, opened.names)]
-
-
-def _specialized(opened: Opened, _: str) -> list[Row]:
-    facts = opened.reader.facts("specializations", opened.launch)
-    return [specialized_row(each) for each in specialized_values(facts, opened.names)]
+def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[Row]]:
+    """Return what makes the rows of a kind of problems."""
+    return lambda opened, _: [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
 
 
 def _compiles(opened: Opened, process: str) -> list[Row]:
@@ -173,25 +156,21 @@ def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Op
     return below
 
 
-_PROBLEMS = {
-    "failed": ("Failed Compiles", "error", ""),
-    "breaks": ("Graph Breaks", "warning", "place"),
-    "causes": ("Recompiles", "sync", "cause"),
-    "varying": ("Will Be Compiled Again", "history", "guard"),
-    "backend": ("Backend Failures", "error", ""),
-    "specialized": ("Specialised", "pin", ""),
-    "skipped": ("Run Uncompiled", "debug-step-over", ""),
+_PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
+    "failedCompile": ("error", ""),
+    "graphBreak": ("warning", "place"),
+    "recompile": ("sync", "cause"),
+    "willRecompile": ("history", "guard"),
+    "backendFailure": ("error", ""),
+    "specialization": ("pin", ""),
+    "skippedFrame": ("debug-step-over", ""),
 }
-"""What may go wrong in a launch, by the kind of the section's key: its title, its icon and what is counted in it."""
+"""What may go wrong in a launch, by the kind of the section's key: its icon, and what is counted in it."""
 _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "launch": _sections,
-    "failed": _of_status("failed"),
-    "breaks": _breaks,
-    "causes": _causes,
-    "varying": _varying,
-    "backend": _backend_failures,
-    "specialized": _specialized,
-    "skipped": _of_status("skipped"),
+    **{kind: _of_kind(kind) for kind in HEADINGS},
+    "failedCompile": _of_status("failed"),
+    "skippedFrame": _of_status("skipped"),
     "compiles": _compiles,
     "slowest": _slowest,
     "before": _against_run_before,

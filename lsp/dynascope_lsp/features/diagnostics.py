@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+from dynascope.explain.graph_breaks import registry_page
 from lsprotocol import types
 
-from dynascope_lsp.recorded.findings import Finding, registry_page
+from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
@@ -123,7 +124,7 @@ def _diagnostic(
         code_description=types.CodeDescription(registry_page(page)) if page else None,
         source=PREDICTED_SOURCE if finding.predicted else SOURCE,
         related_information=_related(session, finding),
-        data={"kind": finding.kind, "type": finding.type},
+        data={"kind": finding.kind, "type": finding.type, "problem": finding.problem},
     )
 
 

@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 import msgspec
+from dynascope.explain.problem import Place
 from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
@@ -16,7 +17,6 @@ from dynascope.report.profile.measured import measured
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.keys import launch_of
-from dynascope_lsp.explorer.rows import Place
 from dynascope_lsp.explorer.run_before import runs_of_program
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, rows

@@ -142,6 +142,10 @@ class FileFacts:
                     found[line] = found.get(line, 0.0) + seconds
         return found
 
+    def line_hashes(self, source: int) -> list[bytes]:
+        """Return the hashes of a source's lines, of any file."""
+        return self._reader.line_hashes(source)
+
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
         """Return a symbol of one compile, in whichever file it was created; None if there is none."""
         if compile not in self._symbols:

@@ -7,9 +7,6 @@ from msgspec import Struct, field
 
 from dynascope_lsp.settings import Kind
 
-REGISTRY_PAGE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-"""The address of PyTorch's page about one type of graph break."""
-
 
 class Related(Struct, frozen=True):
     """A place related to a finding; `line` is its present line."""
@@ -43,6 +40,8 @@ class Finding(Struct, kw_only=True, frozen=True):
     guard: str | None = None
     """The guard that failed, for a recompile."""
     function_line: int | None = None
+    problem: str = ""
+    """The id of the recorded problem, which is the same in the next run and in reports."""
 
     @property
     def predicted(self) -> bool:
@@ -56,8 +55,3 @@ class Finding(Struct, kw_only=True, frozen=True):
         if self.stale:
             parts.append(f"Recorded earlier: {self.stale}.")
         return "\n".join(part for part in parts if part)
-
-
-def registry_page(registry_id: str) -> str:
-    """Return the address of the registry's page about a break id, such as `GB0170`."""
-    return REGISTRY_PAGE.format(registry_id.lower())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dynascope.explain.graph_breaks import registry_page
 from dynascope.facts import model
 
 from dynascope_lsp.recorded.compiles import CompiledFunction, seconds
 from dynascope_lsp.recorded.file_facts import FileFacts
-from dynascope_lsp.recorded.findings import Finding, registry_page
+from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.shapes import Seen, symbols_in
 
 ROWS = 12

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from os.path import basename
-from typing import Generic, TypeVar
+from functools import cached_property
 
+from dynascope.explain.callers import is_torch
+from dynascope.explain.decisions import skipped_frames, specializations
+from dynascope.explain.effects import as_sentence
+from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.graph_breaks import graph_breaks, title_below
+from dynascope.explain.of_launch import apart, empty, set_roots
+from dynascope.explain.problem import Identities, Problem, ProblemKind
+from dynascope.explain.recompiles import coming_recompiles, recompiles
 from dynascope.facts import model
-from dynascope.facts.break_message import consequences, logged_stack, user_code_of, without_numbers
+from dynascope.facts.break_message import logged_stack, user_code_of
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.comparison.sentences import first_difference, sentence
-from dynascope.facts.distinct import Distinct
-from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, mismatch
-from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.varying import advice as varying_advice
-from dynascope.facts.recompiles.varying import sentence as varying_sentence
-from msgspec import Struct, structs
+from dynascope.facts.recompiles.causes import Cause, causes
+from msgspec import structs
 
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding, Related
 from dynascope_lsp.recorded.placement import Placement
+from dynascope_lsp.settings import Kind
 
 Locate = Callable[[str, int], int | None]
 """Returns the present line for a path and a recorded line; None when the line is gone."""
 
 COMPILES_SHOWN = 10
-F = TypeVar("F", bound=model.Fact)
+_KINDS: dict[ProblemKind, Kind] = {
+    "failedCompile": "backendFailure",
+    "graphBreak": "graphBreak",
+    "recompile": "recompile",
+    "recompileLimit": "recompileLimit",
+    "alsoFailed": "recompile",
+    "willRecompile": "recompile",
+    "backendFailure": "backendFailure",
+    "specialization": "specialization",
+    "skippedFrame": "skippedFrame",
+}
+"""The settings' names of kinds."""
 
 
 class Observations:
@@ -44,32 +59,66 @@ class Observations:
 
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
+        facts, placement, identities = self._facts, self._placement, Identities(self._facts.line_hashes)
+        breaks = graph_breaks(facts.graph_breaks, self._empty, identities, placement)
+        own = [
+            breaks,
+            coming_recompiles(facts.varying_guards, identities, placement),
+            specializations(facts.specializations, identities, placement),
+            backend_failures(facts.backend_failures, identities, placement),
+            skipped_frames(self._skipped_frames(), identities, placement),
+        ]
         found = [
-            *self._graph_breaks(),
-            *self._graph_breaks_below(),
-            *self._recompiles(),
-            *self._varying_guards(),
-            *self._specializations(),
-            *self._backend_failures(),
-            *self._failed_compiles(),
-            *self._skipped_frames(),
+            *self._graph_breaks_below(identities),
+            *self._recompiles(identities, breaks),
+            *(self._finding(each) for problems in own for each in problems),
+            *self._failed_compiles(identities),
         ]
         return sorted(found, key=lambda each: each.line)
 
-    def _graph_breaks(self) -> Iterable[Finding]:
-        groups = _grouped(
-            self._facts.graph_breaks,
-            lambda each: (self._placement.now(each), each.type, without_numbers(each.explanation)),
+    def _finding(
+        self,
+        problem: Problem,
+        line: int | None = None,
+        title: str = "",
+        told: Iterable[str] = (),
+        related: Iterable[Related] = (),
+        guard: str | None = None,
+    ) -> Finding:
+        """Return a problem as a finding, at another line and with more told of it than it has."""
+        line = line or problem.function_line or problem.place.line
+        compiles = list(dict.fromkeys([*problem.compiles, *(n for note in problem.notes for n in note.compiles)]))
+        return Finding(
+            kind=_KINDS[problem.kind],
+            line=self._name_line(line) if problem.function_line else line,
+            title=title or problem.title,
+            explanation="\n".join(filter(None, [*_told(problem), *told])),
+            hints=problem.remedies,
+            registry_id=problem.registry_id,
+            type=problem.cause if problem.kind == "graphBreak" else "",
+            compiles=self._ids(problem.compiles),
+            programs=self._facts.programs_of(compiles),
+            related=[*related, *self._notes(problem)],
+            stale=self._stale(line),
+            guard=guard,
+            function_line=problem.function_line or None,
+            problem=problem.id,
         )
-        for (line, *_), same in groups.items():
-            if line is not None:
-                first = same.facts[0]
-                yield self._graph_break(line, same, f"Graph break: {first.type}", first.stack[:-1])
 
-    def _graph_breaks_below(self) -> Iterable[Finding]:
+    def _notes(self, problem: Problem) -> Iterable[Related]:
+        """Yield the places of a problem's notes, such as callers, at their present lines."""
+        for note in problem.notes:
+            if note.kind == "more chains":
+                yield Related(problem.place.path, problem.place.line, note.text)
+            now = self._locate(note.place.path, note.place.line) if note.place is not None else None
+            if note.place is not None and now is not None:
+                told = f"{note.text.removesuffix(' at')} {note.subject or 'here'}"
+                yield Related(note.place.path, now, ": ".join([told, *note.details]))
+
+    def _graph_breaks_below(self, identities: Identities) -> Iterable[Finding]:
         """Yield the breaks in libraries, at the user's line that led there. Breaks in the user's
         own files have their own diagnostics."""
-        placed: dict[tuple[int, str, str, int], Same[model.GraphBreak]] = {}
+        placed: dict[int, list[model.GraphBreak]] = {}
         for each in self._facts.graph_breaks_below:
             if self._ours(each.path):
                 continue
@@ -78,43 +127,15 @@ class Observations:
                 continue  # another of the user's files is nearer
             line = self._placement.line(frame.line)
             if line is not None:
-                same = placed.setdefault((line, each.type, each.path, each.line), Same([], []))
-                same.facts.append(each)
-                same.compiles.append(each.compile)
-        for (line, kind, path, broken_line), same in placed.items():
-            first = same.facts[0]
-            title = f"Graph break in {first.function} ({basename(path)}:{broken_line}): {kind}"
-            yield self._graph_break(line, same, title, first.stack)
+                placed.setdefault(line, []).append(each)
+        for line, facts in placed.items():
+            for problem in graph_breaks(apart(facts), self._empty, identities):
+                place = problem.place
+                now = self._locate(place.path, place.line)
+                here = [Related(place.path, now, problem.whose)] if now is not None else []
+                yield self._finding(problem, line, title_below(problem), related=here)
 
-    def _graph_break(
-        self, line: int, same: Same[model.GraphBreak], title: str, stack: list[model.StackFrame]
-    ) -> Finding:
-        first = same.facts[0]
-        chains = len({tuple(each.stack) for each in same.facts})
-        related = [
-            Related(frame.path, now, f"{'called from' if frame is not first.stack[-1] else 'in'} {frame.function}")
-            for frame in reversed(stack)
-            if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
-        ]
-        if chains > 1:
-            related.append(Related(first.path, line, f"and {_more_chains(chains - 1)} this line"))
-        return Finding(
-            kind="graphBreak",
-            line=line,
-            title=title,
-            explanation="\n".join(
-                filter(None, [first.explanation or first.reason, *_led_to(same.facts), _EFFECTS.get(first.effect)])
-            ),
-            hints=first.hints,
-            registry_id=first.registry_id,
-            type=first.type,
-            compiles=self._ids(same.compiles),
-            programs=self._facts.programs_of(same.compiles),
-            related=related,
-            stale=self._stale(line),
-        )
-
-    def _recompiles(self) -> Iterable[Finding]:
+    def _recompiles(self, identities: Identities, breaks: list[Problem]) -> Iterable[Finding]:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
             structs.replace(each, line=line)
@@ -122,33 +143,17 @@ class Observations:
             if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, self._facts.compiles, self._facts.compile, rests):
-            first, rest = cause.first, cause.resumes_at
-            what = first.function if rest is None else f"what follows line {rest} of {first.function}"
+        found = causes(entries, self._facts.compiles, self._facts.compile, rests)
+        problems = recompiles(found, self._facts.compiles, identities)
+        if self._placement.identical:  # else callers are at other lines than the breaks
+            set_roots(breaks, problems)
+        for cause, problem in zip(found, problems, strict=True):
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
-            limit = f"Recompile limit reached: {what} runs uncompiled from here on"
-            title = f"Failed too when recompiled: {what}" if cause.is_aside else f"Recompiled: {what}"
-            yield Finding(
-                kind="recompileLimit" if cause.limit_reached else "recompile",
-                line=self._name_line(first.line),
-                title=limit if cause.limit_reached else title,
-                explanation=self._failed_guards(cause, compared),
-                hints=[*cause.hints, *(_RECOMPILE_LIMIT_HINTS if cause.limit_reached else ())],
-                compiles=self._ids(cause.others if cause.is_aside else cause.compiles),
-                programs=self._facts.programs_of([*cause.compiles, *cause.others]),
-                related=[
-                    *self._first_difference(compared),
-                    *(
-                        Related(each.guard_path, now, f"the guard comes from here: {readable(each.guard)}")
-                        for each in _distinct(cause.entries, lambda each: (each.guard_path, each.guard_line))
-                        if each.guard_path
-                        and each.guard_line
-                        and (now := self._locate(each.guard_path, each.guard_line))
-                    ),
-                ],
-                stale=self._stale(first.line),
-                guard=next((each.guard for each in cause.entries if "size mismatch" in each.guard), first.guard),
-                function_line=first.line,
+            yield self._finding(
+                problem,
+                told=self._compiles(cause, problem, compared),
+                related=self._first_difference(compared),
+                guard=next((each.guard for each in cause.entries if "size mismatch" in each.guard), cause.first.guard),
             )
 
     def _first_difference(self, compared: Compared | None) -> Iterable[Related]:
@@ -167,127 +172,51 @@ class Observations:
             if place is not None and now is not None:
                 yield Related(place.path, self._name_line(now) if place.path == self._facts.path else now, what)
 
-    def _failed_guards(self, cause: Cause, compared: Compared | None) -> str:
-        """Describe a cause: what changed, its values, and the failed guards of each compile."""
-        values = f": met {', '.join(cause.values)}" if cause.values else ""
-        rows = entries_by_compile(cause)
-        lines = [
-            f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"{mismatch(entries, number in cause.caused)}"
-            for number, entries in rows[:COMPILES_SHOWN]
-        ]
-        told = [*cause.compiles[:1], *[number for number, entries in rows if entries[0].limit_reached][:1]]
-        stories = {number: " ".join(self._facts.story(cause, number)) for number in told}
-        story = [f"{self._facts.compile_id(number)}: {text}" for number, text in stories.items() if text]
-        more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
-        differs = [first_difference(compared.comparison)] if compared is not None else []
-        return "\n".join([f"Because of {cause.about}{values}", *lines, *more, *story, *differs])
+    def _compiles(self, cause: Cause, problem: Problem, compared: Compared | None) -> Iterable[str]:
+        """Yield the failed guards of each compile, the story of the first, and what differs in it."""
+        notes = [note for note in problem.notes if note.kind == "compile"]
+        for note in notes[:COMPILES_SHOWN]:
+            yield f"{self._facts.compile_id(note.compiles[0])} {note.text}"
+        if len(notes) > COMPILES_SHOWN:
+            yield f"… and {len(notes) - COMPILES_SHOWN} more"
+        refused = [number for note in notes for number in note.compiles if number not in cause.others + cause.compiles]
+        for number in dict.fromkeys([*cause.compiles[:1], *refused[:1]]):
+            if story := " ".join(self._facts.story(cause, number)):
+                yield f"{self._facts.compile_id(number)}: {story}"
+        if compared is not None:
+            yield first_difference(compared.comparison)
 
-    def _varying_guards(self) -> Iterable[Finding]:
-        """Yield one finding for each guarded value that will change, at the line that needs it."""
-        groups: dict[tuple[int | None, str, str], list[model.VaryingGuard]] = {}
-        for each in self._facts.varying_guards:
-            groups.setdefault((self._placement.now(each), each.kind, each.expression), []).append(each)
-        for (line, *_), same in groups.items():
-            if line is not None:
-                yield Finding(
-                    kind="recompile",
-                    line=line,
-                    title=f"{same[0].function} will be compiled again",
-                    explanation="\n".join(dict.fromkeys(map(varying_sentence, same))),
-                    hints=[varying_advice(same[0])],
-                    compiles=self._ids(each.compile for each in same),
-                    programs=self._facts.programs_of([each.compile for each in same]),
-                    stale=self._stale(line),
-                )
-
-    def _specializations(self) -> Iterable[Finding]:
-        groups = _grouped(
-            self._facts.specializations, lambda each: (self._placement.now(each), each.value, tuple(each.origins))
-        )
-        for (line, _, _), same in groups.items():
-            if line is None:
-                continue
-            first = same.facts[0]
-            origin = f" ({', '.join(first.origins)})" if first.origins else ""
-            yield Finding(
-                kind="specialization",
-                line=line,
-                title=f"Specialised: {first.symbol}{origin} is fixed to {first.value}",
-                explanation=first.reason,
-                compiles=self._ids(same.compiles),
-                programs=self._facts.programs_of(same.compiles),
-                related=[
-                    Related(frame.path, now, f"called from {frame.function}")
-                    for frame in reversed(first.stack[:-1])
-                    if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
-                ],
-                stale=self._stale(line),
-            )
-
-    def _backend_failures(self) -> Iterable[Finding]:
-        groups = _grouped(
-            self._facts.backend_failures, lambda each: (self._placement.now(each), each.exception, each.message)
-        )
-        for (line, *_), same in groups.items():
-            if line is not None:
-                yield Finding(
-                    kind="backendFailure",
-                    line=line,
-                    title=f"The backend {same.facts[0].backend} failed on the graph that ends here",
-                    explanation=f"{same.facts[0].exception}: {same.facts[0].message}",
-                    compiles=self._ids(same.compiles),
-                    programs=self._facts.programs_of(same.compiles),
-                    stale=self._stale(line),
-                )
-
-    def _failed_compiles(self) -> Iterable[Finding]:
+    def _failed_compiles(self, identities: Identities) -> Iterable[Finding]:
         """Yield a finding for compiles that failed for another reason than the backend's."""
         told = {number for each in self._facts.backend_failures for number in each.compiles}
-        failed = [each for each in self._facts.own_compiles if each.status == "failed" and each.id not in told]
-        groups = _grouped_compiles(failed, lambda each: (self._placement.now(each), each.failure))
-        for (line, failure), same in groups.items():
-            if line is not None and "BackendCompilerFailed" not in (failure or ""):
-                yield Finding(
-                    kind="backendFailure",
-                    line=self._name_line(line),
-                    title=f"Could not compile {same[0].function}",
-                    explanation=failure or "",
-                    related=[
-                        Related(frame.path, now, f"it failed in {frame.function}")
-                        for frame in reversed(logged_stack(user_code_of(failure or "")))
-                        if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
-                    ],
-                    compiles=self._ids(each.id for each in same),
-                    programs=self._facts.programs_of([each.id for each in same]),
-                    stale=self._stale(line),
-                )
+        failed = [
+            each
+            for each in self._facts.own_compiles
+            if each.status == "failed" and each.id not in told and "BackendCompilerFailed" not in (each.failure or "")
+        ]
+        for problem in failed_compiles(failed, identities, self._placement):
+            related = [
+                Related(frame.path, now, f"it failed in {frame.function}")
+                for frame in reversed(logged_stack(user_code_of(problem.statement)))
+                if not is_torch(frame) and (now := self._locate(frame.path, frame.line)) is not None
+            ]
+            yield self._finding(problem, related=related)
 
-    def _skipped_frames(self) -> Iterable[Finding]:
-        """Yield skipped frames, unless a graph break explains them or they had nothing to compile."""
+    def _skipped_frames(self) -> list[model.Compile]:
+        """Return skipped frames, unless a graph break explains them or they had nothing to compile."""
         broken = {number for each in self._facts.graph_breaks for number in each.compiles}
         broken |= {each.compile for each in self._facts.graph_breaks_below}
-        skipped = [
+        return [
             each
             for each in self._facts.own_compiles
             if each.status == "skipped"
             and each.id not in broken
             and _NOTHING_TO_COMPILE not in (each.skip_reason or "")
         ]
-        groups = _grouped_compiles(skipped, lambda each: (self._placement.now(each), each.resumes_at, each.skip_reason))
-        for (line, resumes_at, reason), same in groups.items():
-            if line is None:
-                continue
-            rest = self._placement.line(resumes_at) if isinstance(resumes_at, int) else None
-            what = same[0].function if rest is None else f"what follows line {rest} of {same[0].function}"
-            yield Finding(
-                kind="skippedFrame",
-                line=self._name_line(line),
-                title=f"Not compiled: {what} runs as plain Python",
-                explanation=str(reason or ""),
-                programs=self._facts.programs_of([each.id for each in same]),
-                stale=self._stale(line),
-            )
+
+    @cached_property
+    def _empty(self) -> set[int]:
+        return empty(self._facts.compiles.values())
 
     def _rest_of(self, number: int) -> int | None:
         """Return the present line after which a resume function starts; None for a whole function."""
@@ -296,7 +225,7 @@ class Observations:
 
     def _ids(self, numbers: Iterable[int]) -> list[str]:
         """Return the ids of distinct compiles; equal compiles of several ranks are all kept."""
-        return [self._facts.compile_id(number) for number in dict.fromkeys(numbers)]
+        return [name for number in dict.fromkeys(numbers) if (name := self._facts.compile_id(number))]
 
     def _name_line(self, line: int) -> int:
         """Return the line of `def` for a function whose code begins at a decorator."""
@@ -312,63 +241,24 @@ class Observations:
         return f"{function.node.name} has been edited since"
 
 
-def _is_torch(path: str) -> bool:
-    """Whether a frame is torch's, such as `_call_impl` of nn.Module: the user need not see it."""
-    return "/site-packages/torch/" in path or "/dist-packages/torch/" in path
-
-
-def _more_chains(number: int) -> str:
-    return "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
-
-
-def _led_to(facts: list[model.GraphBreak]) -> Iterable[str]:
-    """Yield a text for each break that Dynamo met while it handled these."""
-    for each, places in consequences(fact.reason for fact in facts):
-        name = f"{each.type} ({each.registry_id})" if each.registry_id else each.type
-        led = "It led" if len(places) == len(facts) else "In some of these compiles it led"
-        yield "\n".join([f"{led} to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
-
-
-K = TypeVar("K")
-T = TypeVar("T")
-
-
-class Same(Struct, Generic[F]):
-    """Facts that become one finding, and the numbers of the compiles that have them."""
-
-    facts: list[F]
-    compiles: list[int]
-
-
-def _grouped(facts: Iterable[Distinct[F]], key: Callable[[F], K]) -> dict[K, Same[F]]:
-    groups: dict[K, Same[F]] = {}
-    for each in facts:
-        same = groups.setdefault(key(each.fact), Same([], []))
-        same.facts.append(each.fact)
-        same.compiles += each.compiles
-    return groups
-
-
-def _grouped_compiles(
-    compiles: Iterable[model.Compile], key: Callable[[model.Compile], K]
-) -> dict[K, list[model.Compile]]:
-    groups: dict[K, list[model.Compile]] = {}
-    for each in compiles:
-        groups.setdefault(key(each), []).append(each)
-    return groups
-
-
-def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
-    return list({key(each): each for each in facts}.values())
+def _told(problem: Problem) -> Iterable[str]:
+    """Yield what a problem's title does not tell."""
+    if problem.kind != "graphBreak" and problem.whose.removeprefix("in ") not in problem.title:
+        yield f"It is about {problem.whose.removeprefix('in ')}."
+    if problem.section == "recompile":
+        yield f"Because of {problem.cause}{f': {problem.effect}' if problem.effect else ''}"
+    elif problem.kind in ("graphBreak", "willRecompile"):
+        yield from problem.details
+    else:
+        yield problem.statement
+    for note in problem.notes:
+        if note.kind == "led to":
+            led = "In some of these compiles it led" if note.compiles else "It led"
+            yield f"{led} to another break, {': '.join([note.subject, *note.details])}"
+            yield from (f"Hint: {remedy}" for remedy in note.remedies)
+    if problem.kind == "graphBreak":
+        yield as_sentence(problem.effect)
 
 
 _NOTHING_TO_COMPILE = "No ops traced"
 """Part of Dynamo's skip reason: the function, or its rest, has no operations on tensors."""
-_EFFECTS = {
-    "rest uncompiled": "The rest of the function runs uncompiled.",
-    "function uncompiled": "The whole function runs uncompiled.",
-    "raised": "It is an error, as this compile may not break (`fullgraph=True`, `error_on_graph_break` or export).",
-}
-_RECOMPILE_LIMIT_HINTS = [
-    "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",
-]

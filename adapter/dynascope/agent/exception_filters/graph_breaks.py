@@ -18,16 +18,9 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.effects import Effect, sentence
 from dynascope.facts import break_message
 from dynascope.wire.exceptions import ExceptionInfo
-
-_WHAT_HAPPENS = {
-    "resumed": "The graph ends here; what follows is compiled on its own.",
-    "rest uncompiled": "The graph ends at the last place where it can; from there on this function runs uncompiled.",
-    "function uncompiled": "The function runs uncompiled.",
-    "raised": "It is raised: this compile may not break (fullgraph=True, error_on_graph_break or export).",
-    "first chance": "It has just been raised: Dynamo may yet handle it.",
-}
 
 
 class GraphBreaks(FilterSource):
@@ -84,7 +77,7 @@ class GraphBreaks(FilterSource):
 
             self.hook.during_instruction(serve)
 
-    def _tell_once(self, state: ThreadState, error: BaseException, effect: str) -> bool:
+    def _tell_once(self, state: ThreadState, error: BaseException, effect: Effect) -> bool:
         """Report a break once for each compile; return whether it stopped."""
         is_first_chance = effect == "first chance"
         if not is_first_chance:
@@ -116,7 +109,7 @@ class GraphBreaks(FilterSource):
         return error, stack
 
 
-def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: str) -> CompilerEvent:
+def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: Effect) -> CompilerEvent:
     messages = break_message.parse_all(unsupported.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
     ids = [each.registry_id for each in messages if each.registry_id is not None]
@@ -127,7 +120,7 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
-            description=f"{break_message.prose(messages)}\n\n{_WHAT_HAPPENS[effect]}",
+            description=f"{break_message.prose(messages)}\n\n{sentence(effect)}",
             details=details,
         ),
         title=first.title,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from dynascope.explain.problem import named
 from dynascope.facts import model
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.tree import Node, seconds_of, tree
 from dynascope.facts.reader import Reader
-from dynascope.report.sources import named
 
 LATER = "compiled later"
 """The name of the root of what torch compiles after the compile: its backward, its kernels."""

@@ -8,9 +8,10 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
+from dynascope.explain.problem import named
 from dynascope.facts.counts import counted
 from dynascope.facts.in_progress.reading import ProcessSeen
-from dynascope.report.sources import named, shown_path
+from dynascope.report.sources import shown_path
 from dynascope.report.top.snapshot import Doing, Snapshot, snapshot
 
 _SHOWN = 6

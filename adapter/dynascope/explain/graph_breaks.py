@@ -1,0 +1,115 @@
+"""Make the problems of graph breaks: equal ones of several compiles are one, with what it led to in which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from os.path import basename
+
+from dynascope.explain.callers import callers, is_torch
+from dynascope.explain.effects import effect
+from dynascope.explain.problem import (
+    Identities,
+    Note,
+    Place,
+    Positions,
+    Problem,
+    at_lines,
+    compiles_of,
+    fitting,
+    same_text,
+)
+from dynascope.facts import model
+from dynascope.facts.break_message import consequences
+from dynascope.facts.distinct import Distinct
+
+SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
+"""The address of PyTorch's page about one type of graph break."""
+Breaks = Sequence[Distinct[model.GraphBreak]]
+
+
+def registry_page(registry_id: str) -> str:
+    """Return the address of the registry's page about a break id, such as `GB0170`."""
+    return SITE.format(registry_id.lower())
+
+
+def graph_breaks(
+    found: Iterable[Distinct[model.GraphBreak]],
+    empty: Collection[int],
+    identities: Identities,
+    positions: Positions | None = None,
+) -> list[Problem]:
+    """Return a problem for each line and type of break, the first one first.
+
+    `empty` has the compiles without a graph.
+    """
+    groups = at_lines(found, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
+    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
+    groups.sort(key=lambda group: min(compiles_of(group[1])))
+    return [_problem(line, same, empty, identities) for line, same in groups]
+
+
+def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities) -> Problem:
+    fact = same[0].fact
+    recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
+    comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
+    name = " ".join(filter(None, [fact.registry_id, fact.type]))
+    return Problem(
+        id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
+        kind="graphBreak",
+        cause=fact.type,
+        title=fitting(f"Graph break: {fact.type}"),
+        place=Place(fact.path, line, fact.source),
+        function=fact.function,
+        effect=comes_of_it,
+        statement=f"{name}: {comes_of_it}.",
+        details=[text] if (text := fact.explanation or fact.reason) and text.strip() != fact.type else [],
+        remedies=fact.hints,
+        notes=[*_led_to(same), *callers(fact), *_more_chains(same)],
+        compiles=compiles,
+        count=sum(each.fact.count for each in same),
+        registry_id=fact.registry_id,
+        is_error=any(each.fact.effect == "raised" for each in same),
+    )
+
+
+def _effects(same: Breaks, is_before_graph: bool) -> str:
+    """Return what comes of a break; where that differs, with the number of the compiles."""
+    counts: dict[model.BreakEffect, set[int]] = {}
+    for each in same:
+        counts.setdefault(each.fact.effect, set()).update(each.compiles)
+    if len(counts) == 1:
+        return effect(same[0].fact.effect, is_before_graph)
+    return "; ".join(
+        f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {effect(known, is_before_graph)}"
+        for known, numbers in counts.items()
+    )
+
+
+def _led_to(same: Breaks) -> list[Note]:
+    """Return the breaks that Dynamo met while it handled these."""
+    return [
+        Note(
+            kind="led to",
+            text="led to",
+            subject=" ".join(filter(None, [message.registry_id, message.type])),
+            compiles=[n for place in places for n in same[place].compiles] if len(places) < len(same) else [],
+            details=[message.explanation] if message.explanation else [],
+            remedies=message.hints,
+        )
+        for message, places in consequences(each.fact.reason for each in same)
+    ]
+
+
+def title_below(problem: Problem) -> str:
+    """Return the title at a line that calls what breaks."""
+    where = f"{problem.function} ({basename(problem.place.path)}:{problem.place.line})"
+    return fitting(
+        f"Graph break in {where}: {problem.cause}", f"Graph break in {problem.function}: {problem.cause}", problem.title
+    )
+
+
+def _more_chains(same: Breaks) -> list[Note]:
+    chains = {tuple(frame for frame in each.fact.stack if not is_torch(frame)) for each in same}
+    number = len(chains) - 1
+    reach = "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
+    return [Note(kind="more chains", text=f"and {reach} this line")] if number else []

@@ -1,0 +1,171 @@
+"""Return the problems of a launch, as a store has them, in the order in which they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from dynascope.explain.decisions import skipped_frames, specializations
+from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.problem import Identities, Note, Problem, ProblemKind
+from dynascope.explain.recompiles import coming_recompiles, recompiles
+from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
+from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.varying import not_yet_met
+
+F = TypeVar("F", bound=model.Fact)
+HEADINGS: dict[ProblemKind, str] = {
+    "failedCompile": "Failed compiles",
+    "graphBreak": "Graph breaks",
+    "recompile": "Recompiles",
+    "willRecompile": "Will be compiled again",
+    "backendFailure": "Backend failures",
+    "specialization": "Specialised",
+    "skippedFrame": "Run uncompiled",
+}
+"""The headings below which problems are listed, in their order."""
+LABELS: dict[ProblemKind, str] = {
+    "failedCompile": "Failed compile",
+    "graphBreak": "Graph break",
+    "recompile": "Recompile",
+    "recompileLimit": "Recompile limit reached",
+    "alsoFailed": "Failed too",
+    "willRecompile": "Will be compiled again",
+    "backendFailure": "Backend failure",
+    "specialization": "Specialised",
+    "skippedFrame": "Run uncompiled",
+}
+"""What a single problem is called."""
+
+
+class ProblemsOfLaunch(Struct, dict=True):
+    """Read the facts of a launch, those of a kind when its problems are asked for."""
+
+    reader: Reader
+    launch: str
+
+    @cached_property
+    def compiles(self) -> list[model.Compile]:
+        return self.reader.compiles(self.launch)
+
+    @cached_property
+    def by_number(self) -> dict[int, model.Compile]:
+        return {each.id: each for each in self.compiles}
+
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """Return the causes of recompiles."""
+        return causes(self._recompiles, self.by_number, self.reader.compile)
+
+    @cached_property
+    def varying(self) -> list[model.VaryingGuard]:
+        """Return the guards that will fail, and for which nothing was compiled again yet."""
+        return not_yet_met(self._facts("varying_guards"), self._recompiles, self.by_number)
+
+    @cached_property
+    def breaks(self) -> list[Problem]:
+        """Return the graph breaks, from which other problems may follow."""
+        return graph_breaks(apart(self._facts("graph_breaks")), empty(self.compiles), self._identities())
+
+    @property
+    def problems(self) -> list[Problem]:
+        return [each for kind in HEADINGS for each in self.of_kind(kind)]
+
+    def of_kind(self, kind: ProblemKind) -> list[Problem]:
+        """Return those below the heading of a kind."""
+        identities = self._identities()
+        match kind:
+            case "failedCompile":
+                return self._rooted(failed_compiles(self._unexplained(), identities))
+            case "graphBreak":
+                return self.breaks
+            case "willRecompile":
+                return coming_recompiles(self.varying, identities)
+            case "backendFailure":
+                return backend_failures(apart(self._facts("backend_failures")), identities)
+            case "specialization":
+                return specializations(apart(self._facts("specializations")), identities)
+            case "skippedFrame":
+                skipped = (each for each in self.compiles if each.status == "skipped")
+                return self._rooted(skipped_frames(skipped, identities))
+            case _:
+                return self._rooted(recompiles(self.causes, self.by_number, identities))
+
+    def causes_of(self, number: int) -> list[Cause]:
+        """Return what caused one compile, as it is in that one, then what failed there besides."""
+        found = []
+        for cause in self.causes:
+            entries = [each for each in cause.entries if each.compile == number]
+            if entries:
+                limited = any(each.limit_reached for each in entries)
+                within = {"entries": entries, "caused": cause.caused & {number}, "limit_reached": limited}
+                found.append(structs.replace(cause, **within))
+        return sorted(found, key=lambda cause: cause.is_aside)
+
+    def of_compile(self, facts: model.CompileFacts) -> list[Problem]:
+        """Return the problems of one compile, but not that it failed."""
+        each, identities = facts.compile, self._identities()
+        varying = [
+            guard
+            for guard in self.varying
+            if (self.by_number[guard.compile].run, guard.guard_of) == (each.run, each.compile_id)
+        ]
+        return [
+            *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
+            *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
+            *coming_recompiles(varying, identities),
+            *backend_failures(apart(facts.backend_failures), identities),
+            *specializations(apart(facts.specializations), identities),
+        ]
+
+    def _identities(self) -> Identities:
+        return Identities(self.reader.line_hashes)
+
+    def _rooted(self, found: list[Problem]) -> list[Problem]:
+        """Say of which graph break the problems of what follows one are, and return all of them."""
+        if any(each.resumes_at is not None for each in found):
+            set_roots(self.breaks, found)
+        return found
+
+    def _unexplained(self) -> list[model.Compile]:
+        """Return the compiles that failed neither by a graph break nor by their backend."""
+        raised = {each.compile for each in self._facts("graph_breaks") if each.effect == "raised"}
+        raised |= {each.compile for each in self._facts("backend_failures")}
+        return [each for each in self.compiles if each.status == "failed" and each.id not in raised]
+
+    @cached_property
+    def _recompiles(self) -> list[model.Recompile]:
+        return self._facts("recompiles")
+
+    def _facts(self, kind: str) -> list[Any]:
+        return self.reader.facts(kind, self.launch)
+
+
+def apart(facts: Iterable[F]) -> list[Distinct[F]]:
+    """Return facts that are not merged."""
+    return [Distinct(each, [each.compile]) for each in facts]
+
+
+def empty(compiles: Iterable[model.Compile]) -> set[int]:
+    """Return the numbers of those without a graph."""
+    return {each.id for each in compiles if each.status == "empty"}
+
+
+def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
+    """Say of problems of what follows a graph break that they follow from it."""
+    known: dict[tuple[str, int], Problem] = {}
+    for each in breaks:
+        callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
+        for place in (each.place, *callers):
+            known.setdefault((place.path, place.line), each)
+    for each in others:
+        found = known.get((each.place.path, each.place.line)) if each.resumes_at is not None else None
+        if found is not None:
+            each.root = found.id
+            each.notes.append(Note(kind="root", text="follows from the graph break at", place=found.place))

@@ -1,0 +1,188 @@
+"""Define a problem of a compile: what a report, a diagnostic and a row of the tree are written from."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
+
+from dynascope.facts import model
+from dynascope.facts.break_message import without_numbers
+from dynascope.facts.distinct import Distinct
+
+ProblemKind = Literal[
+    "failedCompile",
+    "graphBreak",
+    "recompile",
+    "recompileLimit",
+    "alsoFailed",
+    "willRecompile",
+    "backendFailure",
+    "specialization",
+    "skippedFrame",
+]
+"""`alsoFailed`: a value that failed only compiles that were made again for another value."""
+NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
+LONGEST_TITLE = 70
+_GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")
+F = TypeVar("F", bound=model.Fact | model.Compile | Distinct[Any])
+
+
+class Place(Struct, frozen=True, omit_defaults=True):
+    """A line, and the number of the source that it was recorded in; 0 if it is not known."""
+
+    path: str
+    line: int
+    source: int = 0
+
+
+class Note(Struct, kw_only=True):
+    """A line below a problem: a caller, a guard's line, another break that it led to, one compile."""
+
+    kind: NoteKind
+    text: str
+    """`called from`, `led to`, `does not match 0/0: n == 2`; its place, and then `subject`, come after it."""
+    subject: str = ""
+    place: Place | None = None
+    compiles: list[int] = field(default_factory=list)
+    """Those of which it is true; none where it is true of all."""
+    is_cause: bool = True
+    """Whether the compile, or refused call, is there because of the problem."""
+    details: list[str] = field(default_factory=list)
+    remedies: list[str] = field(default_factory=list)
+
+
+class Problem(Struct, kw_only=True):
+    """What went wrong in one or more compiles; equal facts are one."""
+
+    id: str
+    """It stays the same in the next run, and when lines above are edited: `GB0170-5f3a91c2`."""
+    kind: ProblemKind
+    cause: str
+    """What is to blame, in a few words: `Data-dependent branching`, `x.size()[0]`."""
+    title: str
+    """One line of at most `LONGEST_TITLE` characters that has the cause, or its beginning, in it."""
+    place: Place
+    function: str = ""
+    function_line: int = 0
+    """The first line of the function; 0 for problems of a line."""
+    resumes_at: int | None = None
+    """The line from which on it is about the function; None for the whole."""
+    effect: str = ""
+    """What comes of it, to be read after the cause."""
+    statement: str = ""
+    """All of it in one sentence, or torch's own text."""
+    details: list[str] = field(default_factory=list)
+    remedies: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    compiles: list[int] = field(default_factory=list)
+    count: int = 1
+    """How often it happened."""
+    registry_id: str | None = None
+    is_error: bool = False
+    root: str = ""
+    """The id of the problem that this one follows from."""
+
+    @property
+    def section(self) -> ProblemKind:
+        """Return the kind below whose heading it is."""
+        return "recompile" if self.kind in ("recompileLimit", "alsoFailed") else self.kind
+
+    @property
+    def whose(self) -> str:
+        """Return the function that it is of, or part of one; `in forward` for a problem of a line."""
+        if self.function and self.kind in ("graphBreak", "willRecompile"):
+            return f"in {self.function}"
+        return named(self.function, self.resumes_at)
+
+
+class Positions(Protocol):
+    """Say at which lines facts are now."""
+
+    def now(self, fact: model.Fact | model.Compile) -> int | None:
+        """Return the present line of a fact; None where it is gone."""
+
+    def line(self, then: int) -> int | None:
+        """Return the present line of a recorded one."""
+
+
+class Recorded:
+    """The lines as they were recorded."""
+
+    def now(self, fact: model.Fact | model.Compile) -> int | None:
+        return fact.line
+
+    def line(self, then: int) -> int | None:
+        return then
+
+
+class Identities:
+    """Make ids of problems from what does not change between runs, such as the text of the traced line."""
+
+    def __init__(self, line_hashes: Callable[[int], Sequence[bytes]]) -> None:
+        """Take what returns the hashes of a source's lines."""
+        self._read = line_hashes
+        self._hashes: dict[int, Sequence[bytes]] = {}
+        self._given: dict[str, int] = {}
+
+    def of(self, kind: ProblemKind, place: Place, function: str, what: str, name: str = "") -> str:
+        """Return an id that no other problem has.
+
+        `place` is as it was recorded, and `what` tells problems of one line apart.
+        """
+        if place.source not in self._hashes:
+            self._hashes[place.source] = self._read(place.source) if place.source else []
+        hashes = self._hashes[place.source]
+        line = hashes[place.line - 1] if 0 < place.line <= len(hashes) else b""
+        digest = zlib.crc32(line, zlib.crc32("\0".join([kind, place.path, function, what]).encode(errors="replace")))
+        made = f"{name or kind}-{digest:08x}"
+        self._given[made] = count = self._given.get(made, 0) + 1
+        return made if count == 1 else f"{made}~{count}"
+
+
+def same_text(text: str) -> str:
+    """Return what equal problems have in common of torch's text about them.
+
+    That is its first paragraph, without the names of nodes and graph inputs: those of a traced computation, which
+    torch lists below it, are others in each compile.
+    """
+    return without_numbers(_GRAPH_INPUT.sub("#", text.partition("\n\n")[0]))
+
+
+def named(function: str, resumes_at: int | None) -> str:
+    """Return the name of a compiled function, or of its part after a graph break."""
+    return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
+
+
+def fitting(*titles: str) -> str:
+    """Return the first title that is short enough, or the beginning of the last one."""
+    lines = [" ".join(each.split()) for each in titles]
+    return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{lines[-1][: LONGEST_TITLE - 1].rstrip()}…")
+
+
+def first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
+
+
+def at_lines(
+    found: Iterable[F], positions: Positions | None, key: Callable[[F], Hashable]
+) -> list[tuple[int, list[F]]]:
+    """Return groups of equal facts, each with its present line.
+
+    They are in the order of their first facts. Facts of which the line is gone are left out.
+    """
+    groups: dict[Hashable, tuple[int, list[F]]] = {}
+    for each in found:
+        fact = each.fact if isinstance(each, Distinct) else each
+        line = (positions or Recorded()).now(fact)
+        if line is not None:
+            groups.setdefault((fact.path, line, key(each)), (line, []))[1].append(each)
+    return list(groups.values())
+
+
+def compiles_of(found: Iterable[Distinct[Any]]) -> list[int]:
+    """Return the numbers of the compiles that have these facts."""
+    return list(dict.fromkeys(number for each in found for number in each.compiles))

@@ -1,0 +1,100 @@
+"""Problems are made of facts in memory, too: equal ones are one, with ids that outlive edits and titles that fit."""
+
+from __future__ import annotations
+
+import pytest
+from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.of_launch import apart
+from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fitting
+from dynascope.explain.recompiles import recompiles
+from dynascope.facts import model
+from dynascope.facts.recompiles.causes import causes
+
+from tests.support.facts import sample
+
+FACTS = sample.first_compile, sample.second_compile
+
+
+def numbered(function: str = "Model.forward") -> tuple[model.CompileFacts, model.CompileFacts]:
+    first, second = (make("/model.py", "/layers.py") for make in FACTS)
+    for number, facts in enumerate((first, second), start=1):
+        facts.compile.id, facts.compile.function = number, function
+        for each in (*facts.graph_breaks, *facts.recompiles, *facts.backend_failures):
+            each.compile, each.source = number, number
+        for recompile in facts.recompiles:
+            recompile.function = function
+    return first, second
+
+
+def identities(text: str = sample.LAYERS) -> Identities:
+    return Identities(lambda source: model.hash_lines(text))
+
+
+def breaks(*facts: model.GraphBreak, text: str = sample.LAYERS) -> list[Problem]:
+    return graph_breaks(apart(facts), set(), identities(text))
+
+
+def test_a_break_has_its_id_again_where_lines_above_are_edited():
+    first, second = numbered()
+    (before,) = breaks(*first.graph_breaks)
+    second.graph_breaks = first.graph_breaks
+    second.graph_breaks[0].line += 2
+    (after,) = breaks(*second.graph_breaks, text=f"# new\n# too\n{sample.LAYERS}")
+    assert before.id == after.id and before.id.startswith("GB0170-") and after.place.line == before.place.line + 2
+    (edited,) = breaks(*second.graph_breaks, text="another\n" * 20)
+    assert edited.id != before.id
+
+
+def test_breaks_of_one_line_have_ids_of_their_own():
+    fact = numbered()[0].graph_breaks[0]
+    other = sample.first_compile("/model.py", "/layers.py").graph_breaks[0]
+    other.source, other.explanation = 1, "Another function is called there."
+    found = breaks(fact, other)
+    assert len({each.id for each in found}) == 2
+
+
+def test_chains_of_callers_that_differ_in_torchs_frames_only_are_one():
+    first, second, third = (numbered()[0].graph_breaks[0] for _ in range(3))
+    second.stack = [model.StackFrame("/v/site-packages/torch/nn/modules/module.py", 1, "_call_impl"), *second.stack]
+    assert "more chains" not in {note.kind for each in breaks(first, second) for note in each.notes}
+    third.stack = [model.StackFrame("/train.py", 3, "step"), *third.stack]
+    (problem,) = breaks(first, second, third)
+    assert problem.notes[-1].text == "and 1 more chain of callers reaches this line"
+
+
+def test_what_comes_of_a_break_is_told_where_it_differs():
+    first, second = numbered()[0].graph_breaks[0], numbered()[0].graph_breaks[0]
+    second.compile, second.effect = 2, "function uncompiled"
+    (both,) = breaks(first, second)
+    assert both.compiles == [1, 2] and both.count == 4
+    assert both.effect == (
+        "in 1 compile a graph ends here; what follows is traced on its own; "
+        "in 1 compile the whole function runs uncompiled"
+    )
+
+
+@pytest.mark.parametrize("function", ["f", "Model.forward", "a_function_with_quite_a_name." * 4])
+def test_titles_fit_and_begin_with_what_happened(function: str):
+    first, second = numbered(function)
+    known = {facts.compile.id: facts for facts in (first, second)}
+    compiles = {number: facts.compile for number, facts in known.items()}
+    second.compile.failure = None
+    skipped = model.Compile(
+        compile_id="", function=function, path="/model.py", line=4, status="skipped", began=0.0, seconds=0.0
+    )
+    found = [
+        *breaks(*first.graph_breaks),
+        *recompiles(causes(second.recompiles, compiles, known.get), compiles, identities()),
+        *backend_failures(apart(second.backend_failures), identities()),
+        *failed_compiles([second.compile], identities()),
+        *skipped_frames([skipped], identities()),
+    ]
+    assert fitting("too long " * 9, "in\n  two lines") == "in two lines"
+    begins = ["Graph break: Data-dep", "Recompiled because of x.size()[0]", "inductor raised RuntimeError", "Could not"]
+    assert all(each.title.startswith(begin) for each, begin in zip(found, [*begins, "Not compiled"], strict=True)), (
+        found
+    )
+    assert all(0 < len(each.title) <= LONGEST_TITLE and "\n" not in each.title for each in found)
+    assert len({each.id for each in found}) == len(found)
