@@ -8,6 +8,7 @@ import pytest
 import torch
 from dynascope.agent.breakpoints.data import data_id
 from dynascope.agent.breakpoints.data import info as data_breakpoint_info
+from dynascope.agent.internals import torch_names, wrapping
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -264,7 +265,8 @@ def test_dynamo_is_wrapped_only_while_a_breakpoint_needs_it():
         session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="read"))
         assert kept() == [False, False, True, True, True, True]
         session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="write"))
-        assert kept() == [True, True, False, False, False, False]
+        assert kept() == [True, True, False, True, False, False], "what the timeline has wrapped is not wrapped again"
+        assert len(wrapping._wrapped[torch_names.SET_REPLACEMENT].subscribers) == 2
         session.watch()
         assert seen() == idle
         session.break_in("torch.add")

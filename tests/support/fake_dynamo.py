@@ -100,7 +100,7 @@ class FakeDynamo:
         self.hook = hooks.Hook(self.suspension, self.stops, self.sent.append)  # type: ignore[arg-type]
         self.hook.histories.are_recorded = False
 
-    def _compile_hooks(self, observer: Any) -> Any:
+    def _compile_hooks(self, observer: Any, failures: Any) -> Any:
         return SimpleNamespace(frame_below=lambda: None, remove=lambda: self.removed.append("compile"))
 
     def _activation_hooks(self, entered: Any, left: Any, failures: Any) -> Any:

@@ -17,10 +17,11 @@ _TEXT = """# Names of PyTorch that Dynascope wraps
 
 Written from `adapter/dynascope/agent/internals/torch_names.py` by `make wrapped-names`; a test fails when it is stale.
 
-Dynascope hears of a compile by wrapping functions that are private to PyTorch. Each is wrapped only while something
-needs it, and restored afterwards. When the program imports `torch._dynamo`, all are looked up without being called. If
-one is missing, or takes other parameters than those below, Dynascope says so once, and only what the name serves is
-off. Tested are torch {torch} with Python {python}; Dynascope says once that it runs with any other.
+Dynascope hears of a compile by wrapping functions that are private to PyTorch. Each is wrapped once, however many hear
+of its calls, only while one does, and restored afterwards. When the program imports `torch._dynamo`, all are looked up
+without being called. If one is missing, or takes other parameters than those below, Dynascope says so once, and only
+what the name serves is off. Tested are torch {torch} with Python {python}; Dynascope says once that it runs with any
+other.
 
 `...` stands for parameters that are passed on as they come, and *any* for a name that is not called by us. *May be
 absent*: some torch has no such name, and nothing is lost.

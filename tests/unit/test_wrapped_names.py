@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dynascope.agent.internals import self_test
 from dynascope.agent.internals.features import DATA_BREAKPOINTS, RECORDING, STOPS
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.hook_failures import ORDER, HookFailures
 from dynascope.agent.internals.torch_names import TorchName, all_names
-from dynascope.agent.internals.wrapping import Events, is_found
+from dynascope.agent.internals.wrapping import Events, is_found, unobserved
 
 from tests.support import wrapped_names
 
@@ -58,8 +59,10 @@ def reported() -> list[str]:
 
 
 @pytest.fixture
-def events(reported: list[str]) -> Events:
-    return Events(HookFailures(reported.append))
+def events(reported: list[str]) -> Iterator[Events]:
+    made = Events(HookFailures(reported.append))
+    yield made
+    made.remove()
 
 
 def test_events_come_before_and_after_the_original(module: Any, events: Events):
@@ -159,6 +162,118 @@ def test_an_exception_that_ends_the_program_passes(events: Events, module: Any):
     events.call_before(declared("Graph.add"), interrupt)
     with pytest.raises(KeyboardInterrupt):
         module.Graph().add("mm")
+
+
+def test_a_name_is_wrapped_once_and_all_hear_in_the_declared_order(module: Any):
+    heard: list[str] = []
+    name = declared("Graph.add")
+    purposes = {of: Events(HookFailures(pytest.fail, of)) for of in reversed(ORDER)}
+    first, wrappers = vars(module.Graph)["add"], set()
+    for of, each in purposes.items():
+        each.call_before(name, lambda *args, of=of: heard.append(f"before {of}"))
+        each.call_after(name, lambda *args, of=of: heard.append(f"after {of}"))
+        each.call_around(name, lambda *args, of=of: of, lambda of, result, error: heard.append(f"{of}: {result}"))
+        wrappers.add(module.Graph.add)
+    assert len(wrappers) == 1 and module.Graph.add.__wrapped__ is first
+    assert module.Graph().add("mm") == "mm "
+    assert heard == [
+        *("before debugging", "before documents", "before recording"),
+        *("after recording", "after documents", "after debugging"),
+        *("recording: mm ", "documents: mm ", "debugging: mm "),
+    ]
+    for each in purposes.values():
+        assert vars(module.Graph)["add"] is not first
+        each.remove()
+    assert vars(module.Graph)["add"] is first
+
+
+def test_what_two_want_called_is_called_once_and_last_before_the_call(module: Any):
+    heard: list[str] = []
+    name = declared("Graph.add")
+    purposes = {of: Events(HookFailures(pytest.fail, of)) for of in ORDER}
+
+    def begins(*args: Any) -> None:
+        heard.append("both")
+
+    def ends(*ending: Any) -> None:
+        heard.append("end of both")
+
+    for of, each in purposes.items():
+        each.call_around(name, begins, ends)
+        each.call_before(name, lambda *args, of=of: heard.append(of))
+    module.Graph().add("mm")
+    assert heard == ["debugging", "documents", "recording", "both", "end of both"]
+    for each in purposes.values():
+        each.remove()
+
+
+def test_what_is_called_instead_is_around_what_others_hear(module: Any, events: Events):
+    heard: list[str] = []
+    name = declared("Graph.add")
+    events.call_instead(name, lambda original, graph, node: original(graph, original(graph, node)))
+    events.call_instead(name, lambda original, graph, node: original(graph, node.upper()))
+    events.call_before(name, lambda graph, node: heard.append(node))
+    assert module.Graph().add("mm") == "MM  " and heard == ["MM", "MM "]
+
+
+def test_a_begin_has_its_end_whatever_happens_in_between(module: Any, events: Events):
+    heard: list[Any] = []
+    name = declared("Graph.add")
+
+    def add(graph: Any, node: str) -> str:
+        events.remove()
+        raise LookupError(node)
+
+    module.Graph.add = add
+    events.call_after(name, heard.append)
+    events.call_around(name, lambda graph, node: node, lambda node, result, error: heard.append((node, type(error))))
+    with pytest.raises(LookupError) as raised:
+        module.Graph().add("mm")
+    assert heard == [("mm", LookupError)] and module.Graph.add is add
+    assert [frame.name for frame in raised.traceback][1:] == ["add"], "no frame of ours is in it"
+
+
+def test_who_comes_during_a_call_hears_of_the_next(module: Any, events: Events):
+    heard: list[str] = []
+    name = declared("Graph.add")
+    later = Events(events.failures)
+    events.call_before(name, lambda *args: later.call_after(name, lambda result, *args: heard.append(result)))
+    module.Graph().add("mm")
+    events.remove()
+    assert heard == []
+    module.Graph().add("mm")
+    assert heard == ["mm "]
+    later.remove()
+
+
+def test_who_is_removed_while_another_hears_of_a_call_hears_no_more(module: Any, events: Events):
+    heard: list[str] = []
+    name = declared("Graph.add")
+    events.call_before(name, lambda graph, node: heard.append(node))
+    detaches = Events(events.failures)
+    detaches.call_before(name, lambda *args: events.remove())
+    module.Graph().add("mm")
+    detaches.remove()
+    assert not heard
+
+
+def test_what_the_debugger_tries_is_no_event(module: Any, events: Events):
+    heard: list[str] = []
+    events.call_before(declared("Graph.add"), lambda graph, node: heard.append(node))
+    with unobserved():
+        assert module.Graph().add("mm") == "mm "
+    assert not heard
+
+
+def test_of_a_module_of_pythons_torch_gets_a_copy(module: Any, events: Events):
+    vars(module)["gc"], heard = gc, []
+    name = TorchName(MODULE, "gc", None, "2.0", (DATA_BREAKPOINTS,), member="collect")
+    events.call_around(name, lambda *args: args, lambda given, result, error: heard.append((given, type(result))))
+    module.gc.collect(0)
+    gc.collect(0)
+    assert module.gc is not gc and module.gc.get_count is gc.get_count and heard == [((0,), int)]
+    events.remove()
+    assert module.gc is gc
 
 
 @pytest.fixture

@@ -28,13 +28,13 @@ class FilterSource:
         raise NotImplementedError
 
     def listen(self, *wrappers: Wrapping | FilterSource) -> None:
-        """Register wrappers to be removed with the filter, in reverse order."""
+        """Register wrappers to be removed with the filter."""
         self._wrappers += wrappers
 
     def remove(self) -> None:
         """Remove every wrapper."""
         wrappers, self._wrappers = self._wrappers, ()
-        for wrapper in reversed(wrappers):
+        for wrapper in wrappers:
             wrapper.remove()
 
     def tell(self, state: ThreadState, event: CompilerEvent) -> bool:

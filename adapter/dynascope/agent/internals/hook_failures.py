@@ -14,6 +14,13 @@ from dynascope.agent.program import collector
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+ORDER = "recording", "documents", "debugging"
+"""Whose hooks hear of a call of torch's: from the nearest to torch's function to the farthest.
+
+The recording is the nearest, so that what it measures is torch's own work. What may stop is the farthest.
+"""
+
+
 class HookFailures:
     """A context for hook bodies: it swallows exceptions and reports them, each failing line once.
 
@@ -22,9 +29,13 @@ class HookFailures:
     An exception that a signal handler raised while the thread was stopped is the program's and passes.
     """
 
-    def __init__(self, report: Callable[[str], object]) -> None:
-        """Report by `report(traceback)` on the thread that called the hook; it must not raise."""
+    def __init__(self, report: Callable[[str], object], of: str = "debugging") -> None:
+        """Report by `report(traceback)` on the thread that called the hook; it must not raise.
+
+        `of`: whose hooks they are, of `ORDER`.
+        """
         self._report = report
+        self.order = ORDER.index(of)
         self._reported: set[tuple[str, int, type]] = set()
 
     def __enter__(self) -> None:

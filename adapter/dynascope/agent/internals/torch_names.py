@@ -52,7 +52,8 @@ class TorchName:
     """A private function, class or variable of torch.
 
     `parameters` are the names that its signature begins with: all of them, unless the last is `...`; None where none is
-    passed. `since` is the first torch version that has it. Not every torch has one that `may_be_absent`.
+    passed. `since` is the first torch version that has it. Not every torch has one that `may_be_absent`. `member`: the
+    function that is wrapped of one of Python's modules, of which torch gets a copy.
     """
 
     module: str
@@ -61,6 +62,7 @@ class TorchName:
     since: str
     serves: tuple[Feature, ...]
     may_be_absent: bool = False
+    member: str = ""
 
     def __str__(self) -> str:
         """Return `torch._dynamo.output_graph.OutputGraph.push_tx`, for example."""
@@ -71,9 +73,15 @@ _declared: list[TorchName] = []
 
 
 def _declare(
-    module: str, name: str, parameters: str | None, since: str, *serves: Feature, may_be_absent: bool = False
+    module: str,
+    name: str,
+    parameters: str | None,
+    since: str,
+    *serves: Feature,
+    may_be_absent: bool = False,
+    member: str = "",
 ) -> TorchName:
-    declaration = TorchName(module, name, parameters, since, serves, may_be_absent)
+    declaration = TorchName(module, name, parameters, since, serves, may_be_absent, member)
     _declared.append(declaration)
     return declaration
 
@@ -148,6 +156,9 @@ BUILD_GUARDS_OF = _convert_frame(
 )
 OUTPUT_CODES = _convert_frame("output_codes", None, "2.0", STOPS)
 COMPILE_LOCK = _convert_frame("compile_lock", None, "2.0", EVALUATION)
+COLLECT = _convert_frame("gc", None, "2.7", STOPS, RECORDING, member="collect")
+ENTRIES = CALL_OF_CALLBACK, CAPTURE_FRAME
+"""The functions by which a compile begins."""
 
 _side_effects = partial(_declare, "torch._dynamo.side_effects")
 MUTATION = _side_effects("SideEffects.mutation", "self, var, ...", "2.0", DATA_BREAKPOINTS)
@@ -180,7 +191,7 @@ _trace_rules = partial(_declare, "torch._dynamo.trace_rules")
 SKIP_DIRS = _trace_rules("SKIP_DIRS", None, "2.1", STOPS, RECORDING)
 RECOMPILE_RE = _trace_rules("_recompile_re", "", "2.1", STOPS, RECORDING)
 
-COMPTIME_BUILTINS = _declare("torch._dynamo.comptime", "builtins", None, "2.1", COMPTIME)
+COMPTIME_BUILTINS = _declare("torch._dynamo.comptime", "builtins", None, "2.1", COMPTIME, member="breakpoint")
 CALL_COMPTIME = _declare(
     "torch._dynamo.variables.misc", "ComptimeVariable.call_function", "self, tx, args, kwargs", "2.1", TIME_TRAVEL
 )
@@ -233,10 +244,10 @@ CALL_FAKE_KERNEL = _declare(
 )
 _event_logger = partial(_declare, "torch._dynamo.utils")
 LOG_EVENT_START = _event_logger(
-    "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
+    "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
 )
 LOG_EVENT_END = _event_logger(
-    "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
+    "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
 )
 RUN_NODE = _declare(
     "torch._dynamo.utils",

@@ -1,4 +1,4 @@
-"""Wrap names private to torch, and restore them."""
+"""Hear of the calls of names private to torch, each wrapped while somebody does."""
 
 from __future__ import annotations
 
@@ -9,47 +9,97 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dynascope.agent.internals.fork_safe_lock import fork_safe
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.internals.wrapped_name import Subscriber, WrappedName, this_thread
 
-
-class _ThisThread(threading.local):
-    unobserved = False
-
-
-_this_thread = _ThisThread()
+_UNREPORTED = HookFailures(lambda trace: None)
+"""For those that contain their own errors."""
+_lock = fork_safe(threading.RLock())
+_wrapped: dict[TorchName, WrappedName] = {}
+"""The names that are wrapped, or were before."""
 
 
 def is_unobserved() -> bool:
     """Whether what this thread traces is no event of the program: the debugger tries something."""
-    return _this_thread.unobserved
+    return this_thread.unobserved
 
 
 @contextlib.contextmanager
 def unobserved() -> Iterator[None]:
     """Let all wrappers only forward calls on this thread, while the debugger tries something."""
-    before, _this_thread.unobserved = _this_thread.unobserved, True
+    before, this_thread.unobserved = this_thread.unobserved, True
     try:
         yield
     finally:
-        _this_thread.unobserved = before
+        this_thread.unobserved = before
 
 
 class Wrapping:
-    """The wrappers of one purpose, in place until `remove`. Where this torch lacks one of the names, none is wrapped.
+    """What one purpose hears of torch, until `remove`. Where this torch lacks one of the names, it hears nothing.
 
     A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, failures: HookFailures = _UNREPORTED) -> None:
+        """Report to `failures` what called functions raise."""
+        self.failures = failures
         self._is_removed = False
-        self._wrapped: list[tuple[Any, str, Any, Any]] = []
+        self._subscribed: list[tuple[WrappedName, Subscriber]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
 
     @property
     def is_removed(self) -> bool:
-        """Whether calls are only forwarded: the wrappers are removed, or this thread is unobserved."""
-        return self._is_removed or _this_thread.unobserved
+        """Whether calls are only forwarded: this is removed, or this thread is unobserved."""
+        return self._is_removed or this_thread.unobserved
+
+    # ---- what many may hear of
+
+    def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Call `call` with the arguments before each call of the original."""
+        self._subscribe(name, Subscriber(self.failures, begins=call))
+
+    def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Call `call` with the result and the arguments after each return of the original."""
+        self._subscribe(name, Subscriber(self.failures, returned=call))
+
+    def call_around(
+        self, name: TorchName, begins: Callable[..., Any], ends: Callable[[Any, Any, BaseException | None], object]
+    ) -> None:
+        """Call `begins` with the arguments before each call, and `ends` afterwards.
+
+        `ends` gets what `begins` has returned, the result, and the error that the original has raised.
+        """
+        self._subscribe(name, Subscriber(self.failures, begins=begins, ends=ends))
+
+    def call_on_error(self, name: TorchName, call: Callable[[Exception], object]) -> None:
+        """Call `call` with each exception that the original raises."""
+
+        def ends(_: None, result: object, error: BaseException | None) -> None:
+            if isinstance(error, Exception):
+                call(error)
+
+        self.call_around(name, lambda *args, **kwargs: None, ends)
+
+    def call_instead(self, name: TorchName, call: Callable[..., Any]) -> None:
+        """Call `call(original, *arguments)` instead of the original; its errors are not contained."""
+        self._subscribe(name, Subscriber(self.failures, instead=call))
+
+    def _subscribe(self, name: TorchName, subscriber: Subscriber) -> None:
+        if not is_found(name):
+            Wrapping.remove(self)
+        if self._is_removed:
+            return
+        with _lock:
+            owner, attribute = owner_of(name)
+            wrapped = _wrapped.get(name)
+            if wrapped is None or not wrapped.is_in(owner):
+                wrapped = _wrapped[name] = WrappedName(name, owner, attribute)
+            wrapped.tell((*wrapped.subscribers, subscriber))
+            self._subscribed.append((wrapped, subscriber))
+
+    # ---- what one alone replaces
 
     def original(self, name: TorchName) -> Any:
         """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
@@ -60,7 +110,7 @@ class Wrapping:
         return getattr(owner, attribute)
 
     def put(self, name: TorchName, wrapper: Any) -> None:
-        """Replace what `name` stands for; `inspect.signature` of a function is the original's."""
+        """Replace what `name` stands for, of which no other hears; a function keeps its signature."""
         if self._is_removed:
             return
         owner, attribute = owner_of(name)
@@ -69,74 +119,28 @@ class Wrapping:
             wrapper.__wrapped__ = getattr(owner, attribute)  # type: ignore[attr-defined]
         if isinstance(replaced, staticmethod):
             wrapper = staticmethod(wrapper)
-        self._wrapped.append((owner, attribute, wrapper, replaced if attribute in vars(owner) else _INHERITED))
+        self._replaced.append((owner, attribute, wrapper, replaced))
         setattr(owner, attribute, wrapper)
 
     def remove(self) -> None:
-        """Restore the originals."""
+        """Hear no more, and restore the originals of which nobody hears."""
         self._is_removed = True
-        for owner, attribute, wrapper, original in reversed(self._wrapped):
-            if vars(owner).get(attribute) is not wrapper:
-                continue
-            if original is _INHERITED:
-                delattr(owner, attribute)
-            else:
+        with _lock:
+            for wrapped, subscriber in self._subscribed:
+                subscriber.is_removed = True
+                wrapped.tell(tuple(each for each in wrapped.subscribers if each is not subscriber))
+        for owner, attribute, wrapper, original in reversed(self._replaced):
+            if vars(owner).get(attribute) is wrapper:
                 setattr(owner, attribute, original)
-        self._wrapped.clear()
+        self._replaced.clear()
+        self._subscribed.clear()
 
 
 class Events(Wrapping):
-    """Wrappers that report calls. An exception in a called function is reported to `failures`."""
+    """Report calls. An exception in a called function is reported to `failures`."""
 
     def __init__(self, failures: HookFailures) -> None:
-        super().__init__()
-        self.failures = failures
-
-    def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
-        """Call `call` with the arguments before each call of the original."""
-        original, failures = self.original(name), self.failures
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if not self.is_removed:
-                with failures:
-                    call(*args, **kwargs)
-            with hidden_frame:
-                return original(*args, **kwargs)
-
-        self.put(name, wrapper)
-
-    def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
-        """Call `call` with the result and the arguments after each return of the original."""
-        original, failures = self.original(name), self.failures
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with hidden_frame:
-                result = original(*args, **kwargs)
-            if not self.is_removed:
-                with failures:
-                    call(result, *args, **kwargs)
-            return result
-
-        self.put(name, wrapper)
-
-    def call_on_error(self, name: TorchName, call: Callable[[Exception], object]) -> None:
-        """Call `call` with each exception that the original raises."""
-        original, failures = self.original(name), self.failures
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            try:
-                with hidden_frame:
-                    return original(*args, **kwargs)
-            except Exception as error:
-                if not self.is_removed:
-                    with failures:
-                        call(error)
-                raise
-
-        self.put(name, wrapper)
-
-
-_INHERITED = object()
+        super().__init__(failures)
 
 
 def owner_of(name: TorchName) -> tuple[Any, str]:

@@ -37,7 +37,7 @@ class _Here(threading.local):
     count = 0
     collections = 0, 0
     freed: tuple[bytes, int, int] | None = None
-    is_held = is_collecting = False
+    is_held = False
 
 
 _here = _Here()
@@ -101,17 +101,13 @@ def _restore_count(count: int) -> None:
 
 def collection_begins() -> None:
     """Fill the reserve where torch is about to collect: the count begins anew then."""
-    if not _here.is_collecting:
-        _here.is_collecting = True
-        hook_begins()
-        _refill()
+    hook_begins()
+    _refill()
 
 
 def collection_ends() -> None:
-    """End what `collection_begins` has begun, if it has."""
-    if _here.is_collecting:
-        _here.is_collecting = False
-        hook_ends()
+    """End what `collection_begins` has begun."""
+    hook_ends()
 
 
 def hold() -> None:

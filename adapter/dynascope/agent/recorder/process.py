@@ -101,12 +101,6 @@ def compile_on(thread: int) -> ShownCompile | None:
     return _recording.compile_on(thread) if _recording is not None else None
 
 
-def hook_beneath_a_debugger() -> None:
-    """Hook Dynamo if this process records, before the debugger, which removes its hooks first."""
-    if _recording is not None and _recording.is_on:
-        _recording.hook_dynamo()
-
-
 def _begun() -> _Recording:
     global _recording
     if _recording is None:

@@ -13,7 +13,6 @@ from typing import Any
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.call import wrapped_name
-from dynascope.agent.internals.compile.convert_frame import COLLECTION
 from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
@@ -28,7 +27,6 @@ from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.internals.wrapping import Wrapping
-from dynascope.agent.program import collector
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
@@ -70,7 +68,7 @@ class Recorder:
         self._write = write
         self._board = board
         self._keeps_generated = keeps_generated
-        failures = self.failures = HookFailures(report)
+        failures = self.failures = HookFailures(report, "recording")
         self._compiles: list[CompileRecording] = []
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
         self._skips_known: set[tuple[str, int]] = set()
@@ -103,7 +101,7 @@ class Recorder:
     def remove(self) -> None:
         for cancel in self._no_longer_wanted:
             cancel()
-        for hook in reversed(self._hooks):
+        for hook in self._hooks:
             hook.remove()
 
     @property
@@ -118,7 +116,6 @@ class Recorder:
 
     # ---- convert_frame_events.Observer
 
-    @contained
     def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
         call, wrapped = call_of(code, arguments), wrapped_name(code, arguments)
@@ -127,17 +124,14 @@ class Recorder:
         self._compiles.append(recording)
         return recording
 
-    @contained
     def attempt_begins(self, is_repeated: bool) -> None:
         if self._compiles:
             self._compiles[-1].attempt_begins(is_repeated)
 
-    @contained
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
             self._compiles[-1].recompiles(reasons, frame, self._asked_lines)
 
-    @contained
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         if self._compiles:
             self._compiles[-1].backend_begins(output, graph_module)
@@ -148,27 +142,27 @@ class Recorder:
         recording.varying.graph_ends(output, self._pinned_globals)
         recording.backend_goes_on()
 
-    @contained
     def backend_ends(self) -> None:
         if self._compiles:
             self._compiles[-1].backend_ends()
 
-    @contained
     def rank_wait_begins(self) -> None:
         if self._compiles:
             self._compiles[-1].rank_wait_begins()
 
-    @contained
     def rank_wait_ends(self) -> None:
         if self._compiles:
             self._compiles[-1].rank_wait_ends()
 
-    @contained
     def guards_built(self, output: Any, kept: list[Any]) -> None:
         if self._compiles:
             self._compiles[-1].guards_built(output, kept)
 
-    @contained
+    def trace_ends(self) -> None:
+        recording = self._on_this_thread()
+        if recording is not None:
+            recording.trace_ends()
+
     def compile_ends(self, token: Any, ending: Ending) -> None:
         if token not in self._compiles:
             return
@@ -196,7 +190,6 @@ class Recorder:
         with this_threads_clock().standing():
             facts.guard_costs = guard_costs(recording.code, entry, ending.arguments)
 
-    @contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
         """Record once each frame in the user's code that Dynamo did not begin to trace."""
         original = original_code(code)
@@ -257,16 +250,11 @@ class Recorder:
     def _phase_begins(self, name: str, compile_id: str | None) -> None:
         recording = self._on_this_thread()
         if recording is not None:
-            if name == COLLECTION:
-                recording.trace_ends()
-                collector.collection_begins()
             recording.phase_begins(name)
         else:
             unseen(self._later.phase_begins, name, compile_id)  # a backward may compile where Dynamo is on
 
     def _phase_ends(self, name: str) -> None:
-        if name == COLLECTION:
-            collector.collection_ends()
         recording = self._on_this_thread()
         if recording is not None:
             recording.phase_ends(name)

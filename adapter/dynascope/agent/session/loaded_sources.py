@@ -26,7 +26,6 @@ from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
     from dynascope.agent.internals.codegen.codegen import Ending
-    from dynascope.agent.internals.graph.events import GraphHook
     from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
 
@@ -40,12 +39,13 @@ class LoadedSourceDocuments:
         self._stops = stops
         self.documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
-        self._graph_hook: GraphHook | None = None
         self._hooks: list[Wrapping] = []
         self._ended = threading.local()
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
-        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
+        self.failures = HookFailures(
+            lambda trace: send(Output(category="important", output=_FAILED + trace)), "documents"
+        )
         self._traced: Counter[str] = Counter()
 
     def attach(self, hook: Hook) -> None:
@@ -59,8 +59,9 @@ class LoadedSourceDocuments:
 
         self._hook = hook
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
-        self._graph_hook = GraphHook(self._graph_done, self.failures)
-        self._hooks += [CodegenEvents(self._graph_ended, self.failures), BuildEvents(self.failures)]
+        failures = self.failures
+        self._hooks += [GraphHook(self._graph_done, failures), CodegenEvents(self._graph_ended, failures)]
+        self._hooks.append(BuildEvents(failures))
         for module, install in hooks(later_forms(self.documents), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
@@ -73,7 +74,7 @@ class LoadedSourceDocuments:
         self._hook = None
         for cancel in self._no_longer_wanted:
             cancel()
-        for hook in [*self._hooks[::-1], *filter(None, [self._graph_hook])]:
+        for hook in self._hooks:
             hook.remove()
 
     def sources(self) -> list[Source]:

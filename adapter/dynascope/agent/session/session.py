@@ -126,7 +126,6 @@ class Session(SuspensionObserver):
             missing = self_test.missing_names(STOPS)
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
-                process.hook_beneath_a_debugger()
                 hook = self.hook = Hook(self.suspension, self.stops, self.send)
                 self.loaded_sources.attach(hook)
                 hook.compiles.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
@@ -160,7 +159,7 @@ class Session(SuspensionObserver):
             self._timeline_observer.remove()
         if self._effects is not None:
             self._effects.remove()
-        self.loaded_sources.detach()  # the last wrapper of a name is the first to go
+        self.loaded_sources.detach()
         if hook is not None:
             hook.remove()
 

@@ -63,7 +63,7 @@ class TimelineObserver(TraceObserver):
     def remove(self) -> None:
         """Add no more."""
         self._hook.compiles.unobserve(self)
-        for events in reversed(self._events):
+        for events in self._events:
             events.remove()
 
     # ---- TraceObserver

@@ -50,7 +50,7 @@ class Hook:
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
         self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
         self.compiles = Compiles(self.threads, suspension, stops, send, self.failures)
-        self.compile_hooks = convert_frame.CompileHooks(self.compiles)
+        self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self.compiles.user_frame = self._runtime_frames.user_frame
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)

@@ -17,8 +17,8 @@ from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, H
 from dynascope.agent.inspection.values.callable_location import place_of
 from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.internals.fork_safe_lock import fork_safe
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 
 _log = logging.getLogger("dynascope")

@@ -15,8 +15,8 @@ from dynascope.agent.backward.runtime.run_reporter import Recorder
 from dynascope.agent.internals.autograd import compiler_switch
 from dynascope.agent.internals.autograd import failures as autograd_failures
 from dynascope.agent.internals.autograd.compiler_switch import GraphCompiler, Switch
-from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.internals.fork_safe_lock import fork_safe
 from dynascope.agent.program.user_code import OUR_FOLDER
 
 _lock = fork_safe(threading.RLock())

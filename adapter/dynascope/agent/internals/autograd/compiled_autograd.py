@@ -15,8 +15,8 @@ from typing import Any
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.autograd import cache as autograd_cache
 from dynascope.agent.internals.autograd.failures import noting_error
-from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.internals.fork_safe_lock import fork_safe
 from dynascope.agent.internals.wrapping import Wrapping, is_found
 from dynascope.agent.program.tracebacks import hidden_frame
 
@@ -79,14 +79,14 @@ def _wrap() -> None:
 
     _wrapping = Wrapping()
     wrappers = {
-        torch_names.BEGIN_CAPTURE: _begin_capture,
         torch_names.SET_NODE_ORIGIN: _set_node_origin,
         torch_names.LOG_COMPILE_REASONS: _log_compile_reasons,
         torch_names.CREATE_GRAPH_MODULE: _create_graph_module,
-        torch_names.END_CAPTURE: _end_capture,
         **{name: _hook_wrapper(kind) for kind, name in torch_names.HOOK_CALLS.items()},
         **{name: _pass_wrapper(graph_pass) for graph_pass, name in torch_names.PASSES.items()},
     }
+    _wrapping.call_instead(torch_names.BEGIN_CAPTURE, _begin_capture)
+    _wrapping.call_instead(torch_names.END_CAPTURE, _end_capture)
     for name, wrapper in wrappers.items():
         if is_found(name) or not name.may_be_absent:
             _wrapping.put(name, wrapper(_wrapping.original(name)))
@@ -99,19 +99,18 @@ def _unwrap() -> None:
     autograd_cache.ignore()
 
 
-def _begin_capture(original: Any) -> Any:
-    def begin_capture(self: Any, inputs: Any, sizes: Any, scalars: Any, origins: Any, *flags: Any) -> Any:
-        reasons = autograd_cache.reasons()
-        self.close = _closing(self, self.close)
-        shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
-        with noting_error(self), hidden_frame:
-            result = original(self, inputs, sizes, scalars, shown, *flags)
-        given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
-        for observer in _observers:
-            observer.capture_begins(self, given)
-        return result
-
-    return begin_capture
+def _begin_capture(
+    original: Any, compiler: Any, inputs: Any, sizes: Any, scalars: Any, origins: Any, *flags: Any
+) -> Any:
+    reasons = autograd_cache.reasons()
+    compiler.close = _closing(compiler, compiler.close)
+    shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
+    with noting_error(compiler), hidden_frame:
+        result = original(compiler, inputs, sizes, scalars, shown, *flags)
+    given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
+    for observer in _observers:
+        observer.capture_begins(compiler, given)
+    return result
 
 
 def _set_node_origin(original: Any) -> Any:
@@ -178,15 +177,12 @@ def _create_graph_module(original: Any) -> Any:
     return create_graph_module
 
 
-def _end_capture(original: Any) -> Any:
-    def end_capture(self: Any, outputs: Any) -> Any:
-        with noting_error(self), hidden_frame:
-            run, compiled = original(self, outputs)
-        autograd_cache.capture_ends()
-        _tell_end(self, failed=False)
-        return _observed_run(self, run), compiled
-
-    return end_capture
+def _end_capture(original: Any, compiler: Any, outputs: Any) -> Any:
+    with noting_error(compiler), hidden_frame:
+        run, compiled = original(compiler, outputs)
+    autograd_cache.capture_ends()
+    _tell_end(compiler, failed=False)
+    return _observed_run(compiler, run), compiled
 
 
 def _closing(compiler: Compiler, close: Callable[[], None]) -> Callable[[], None]:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.wrapped_numbers import copying_wrapped_numbers
+from dynascope.agent.internals.fork_safe_lock import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """A function of the captured `torch.fx.GraphModule` that returns the function to call in its place: `torch.compile`."""

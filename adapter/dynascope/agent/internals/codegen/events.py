@@ -66,17 +66,12 @@ class CodegenEvents(Events):
         return self._endings.get(id(output))
 
     def _wrap_graph(self) -> None:
-        restore = self.original(torch_names.GET_STACK_VALUES_TO_RESTORE)
-        events = self
+        def begins(output: Any, tx: Any, stack_pops: int) -> Any:
+            return output, tx, symbolic_locals(tx)
 
-        def _get_stack_values_to_restore(self: Any, tx: Any, stack_pops: int) -> Any:
-            before = symbolic_locals(tx)
-            with hidden_frame:
-                values, meta = restore(self, tx, stack_pops)
-            if not events.is_removed:
-                with events.failures:
-                    events._take(self, tx, before, values, meta)
-            return values, meta
+        def ends(began: Any, result: Any, error: BaseException | None) -> None:
+            if error is None:
+                self._take(*began, *result)
 
         def leaves(output: Any) -> None:
             ending = self._known(output)
@@ -89,28 +84,25 @@ class CodegenEvents(Events):
                     with telling(ending):
                         self._ended(ending)
 
-        self.put(torch_names.GET_STACK_VALUES_TO_RESTORE, _get_stack_values_to_restore)
+        self.call_around(torch_names.GET_STACK_VALUES_TO_RESTORE, begins, ends)
         self.call_before(torch_names.POP_TX, leaves)
 
     def _wrap_suffix(self) -> None:
-        suffix = self.original(torch_names.CODEGEN_SUFFIX)
-        events = self
-
-        def codegen_suffix(self: Any, tx: Any, stack_values: Any, cg: Any, log_side_effects: bool) -> None:
-            ending = events._known(self)
+        def codegen_suffix(original: Any, output: Any, tx: Any, values: Any, cg: Any, log_side_effects: bool) -> None:
+            ending = self._known(output)
             if ending is None:
                 with hidden_frame:
-                    suffix(self, tx, stack_values, cg, log_side_effects)
+                    original(output, tx, values, cg, log_side_effects)
                 return
             ending.marks = []
             ending.codegen = cg
-            events._notes[id(self.side_effects)] = ending, cg
-            noted = _Noted(stack_values, lambda value: _mark(ending, cg, "value", value))
+            self._notes[id(output.side_effects)] = ending, cg
+            noted = _Noted(values, lambda value: _mark(ending, cg, "value", value))
             try:
                 with hidden_frame:
-                    suffix(self, tx, noted, cg, log_side_effects)
+                    original(output, tx, noted, cg, log_side_effects)
             finally:
-                events._notes.pop(id(self.side_effects), None)
+                self._notes.pop(id(output.side_effects), None)
             if ending.uses is None:
                 ending.uses = dict(cg.uses)
 
@@ -119,7 +111,7 @@ class CodegenEvents(Events):
             if ending is not None and ending.codegen is cg:
                 _mark(ending, cg, "cells", None)
 
-        self.put(torch_names.CODEGEN_SUFFIX, codegen_suffix)
+        self.call_instead(torch_names.CODEGEN_SUFFIX, codegen_suffix)
         self.call_before(torch_names.CODEGEN_CELLS, cells)
 
     def _take(self, output: Any, tx: Any, before: dict[str, Any], values: list[Any], meta: Any) -> None:
@@ -145,9 +137,6 @@ class CodegenEvents(Events):
         )
 
     def _wrap_effects(self) -> None:
-        events = self
-        modified = self.original(torch_names.GET_MODIFIED_VARS)
-
         def phase(name: TorchName, kind: PartKind) -> None:
             def begins(effects: Any, cg: Any, *args: Any, **kwargs: Any) -> None:
                 known = self._notes.get(id(effects))
@@ -156,10 +145,10 @@ class CodegenEvents(Events):
 
             self.call_before(name, begins)
 
-        def _get_modified_vars(self: Any) -> Any:
+        def _get_modified_vars(original: Any, effects: Any) -> Any:
             with hidden_frame:
-                found = modified(self)
-            known = events._notes.get(id(self))
+                found = original(effects)
+            known = self._notes.get(id(effects))
             if known is None:
                 return found
             ending, cg = known
@@ -170,7 +159,7 @@ class CodegenEvents(Events):
         phase(torch_names.CODEGEN_SAVE_TEMPVARS, "new objects")
         phase(torch_names.CODEGEN_HOOKS, "hooks")
         phase(torch_names.CODEGEN_UPDATE_MUTATED, "side effects")
-        self.put(torch_names.GET_MODIFIED_VARS, _get_modified_vars)
+        self.call_instead(torch_names.GET_MODIFIED_VARS, _get_modified_vars)
 
     def _wrap_calls(self) -> None:
         def calls(_: None, codegen: Any, fn_name: str) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals import torch_names
-from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.compile.retrace import frame_entered, trace_until_done
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program import collector
 from dynascope.agent.program.tracebacks import hidden_frame
 
@@ -20,9 +21,6 @@ _IN_PLAIN_WORDS = {
     "compilation failed with a custom frame execution strategy": _LIMIT_REACHED,
     "compilation failed with exception-directed frame execution": _LIMIT_REACHED,
 }
-
-COLLECTION = "gc"
-"""The phase of `_compile` (2.7) in which torch collects what the trace has left (`config.run_gc_after_compile`)."""
 
 Restart = Literal["speculation", "other"]
 
@@ -63,102 +61,88 @@ class Gate(Protocol):
         """Return the result for a frame whose compile has failed, or None to raise the error."""
 
 
-class CompileHooks(Wrapping):
+class CompileHooks(Events):
     """Report each call that enters Dynamo, and each attempt at tracing, to an observer."""
 
-    def __init__(self, observer: Observer) -> None:
-        from torch._dynamo import convert_frame, exc
+    def __init__(self, observer: Observer, failures: HookFailures) -> None:
+        from torch._dynamo import exc
 
-        super().__init__()
+        super().__init__(failures)
         self.gate: Gate | None = None
-        hooks = self
-        # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
-        entry, trace = self.original(torch_names.CALL_OF_CALLBACK), self.original(torch_names.TRACE_FRAME)
-        capture = self.original(torch_names.CAPTURE_FRAME)
+        self._observer = observer
 
-        def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
-            code, gate = frame.f_code, hooks.gate
-            if gate is not None and (uncompiled := gate.before(code)) is not None:
-                return uncompiled
-            observer.compile_begins()
-            compiled, skip_reason = False, None
-            try:
-                with hidden_frame:
-                    result = entry(self, frame, cache_entry, frame_state)
-                if hooks.gate is not None:
-                    result = hooks.gate.after(result) or result
-                made = result.guarded_code
-                compiled = made is not None
-                if compiled:
-                    observer.code_generated(code, made.code, str(made.compile_id))
-                elif result.apply_to_code and code not in convert_frame.output_codes:
-                    skip_reason = _skip_reason(result)
-                return result
-            except BaseException as error:
-                if hooks.gate is None or (uncompiled := hooks.gate.abandoned(code, error)) is None:
-                    raise
-                return uncompiled
-            finally:
-                observer.compile_ends(frame, compiled, skip_reason)
-
-        def capture_frame(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            """Report a strict export or an `aot_compile`, which has no eval-frame callback."""
-            observer.compile_begins()
-            compiled = False
-            try:
-                with hidden_frame:
-                    result = capture(frame, *args, **kwargs)
-                compiled = True
-                return result
-            finally:
-                observer.compile_ends(frame, compiled, None)
-
-        def trace_frame(*args: Any, **kwargs: Any) -> Any:
-            try:
-                with hidden_frame:
-                    return trace_until_done(trace, observer.trace_repeats, args, kwargs)
-            except exc.RestartAnalysis as error:
+        def fails(error: Exception) -> None:
+            if isinstance(error, exc.RestartAnalysis):
                 replays = isinstance(error, exc.SpeculationRestartAnalysis)
                 observer.attempt_restarts("speculation" if replays else "other", error.restart_reason or "")
-                raise
 
-        push_tx = self.original(torch_names.PUSH_TX)
-
-        def enters(output: Any, tx: Any) -> None:
-            push_tx(output, tx)
-            frame_entered(tx)
-
-        log_event_start = self.original(torch_names.LOG_EVENT_START)
-
-        def event_starts(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
-            if event_name == COLLECTION:
-                observer.trace_ends()
-                collector.collection_begins()
-            log_event_start(logger, event_name, *args, **kwargs)
-
-        log_event_end = self.original(torch_names.LOG_EVENT_END)
-
-        def event_ends(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
-            log_event_end(logger, event_name, *args, **kwargs)
-            if event_name == COLLECTION:
-                collector.collection_ends()
-
-        for wrapper in (__call__, capture_frame):
-            gives_large_chunk(wrapper)
-        self._entries = {__call__.__code__, capture_frame.__code__}
-        self._entries_before = {each.__code__ for function in (entry, capture) for each in _layers(function)}
+        before = [function for name in torch_names.ENTRIES for function in _layers(self.original(name))]
+        self.call_instead(torch_names.CALL_OF_CALLBACK, self._call)
+        self.call_around(torch_names.CAPTURE_FRAME, self._capture_begins, self._capture_ends)
+        self.call_instead(torch_names.TRACE_FRAME, functools.partial(trace_until_done, observer.trace_repeats))
+        self.call_on_error(torch_names.TRACE_FRAME, fails)
+        self.call_after(torch_names.PUSH_TX, lambda _, output, tx: frame_entered(tx))
+        hear_collection(self, observer.trace_ends)
+        self._entries = [self.original(name).__code__ for name in torch_names.ENTRIES]
+        """Compared by identity: the code of one wrapper is equal to another's."""
+        self._entries_before = [function.__code__ for function in before]
         """Those of a compile that began before this was here: a debugger may come at any time."""
-        self.put(torch_names.CALL_OF_CALLBACK, __call__)
-        self.put(torch_names.CAPTURE_FRAME, capture_frame)
-        self.put(torch_names.TRACE_FRAME, trace_frame)
-        self.put(torch_names.PUSH_TX, enters)
-        self.put(torch_names.LOG_EVENT_START, event_starts)
-        self.put(torch_names.LOG_EVENT_END, event_ends)
+
+    # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
+    def _call(self, original: Any, callback: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        code, gate, observer = frame.f_code, self.gate, self._observer
+        if gate is not None and (uncompiled := gate.before(code)) is not None:
+            return uncompiled
+        observer.compile_begins()
+        compiled, skip_reason = False, None
+        try:
+            with hidden_frame:
+                result = original(callback, frame, cache_entry, frame_state)
+            if self.gate is not None:
+                result = self.gate.after(result) or result
+            made = result.guarded_code
+            compiled = made is not None
+            if compiled:
+                observer.code_generated(code, made.code, str(made.compile_id))
+            elif result.apply_to_code and not is_generated(code):
+                skip_reason = _skip_reason(result)
+            return result
+        except BaseException as error:
+            if self.gate is None or (uncompiled := self.gate.abandoned(code, error)) is None:
+                raise
+            return uncompiled
+        finally:
+            observer.compile_ends(frame, compiled, skip_reason)
+
+    def _capture_begins(self, frame: Any, *args: Any, **kwargs: Any) -> Any:
+        """Report a strict export or an `aot_compile`, which has no eval-frame callback."""
+        self._observer.compile_begins()
+        return frame
+
+    def _capture_ends(self, frame: Any, result: Any, error: BaseException | None) -> None:
+        self._observer.compile_ends(frame, error is None, None)
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""
         # no name for the frame of this call: it would be in a cycle of references, and all below it with it
         return _caller_of(sys._getframe(), self._entries) or _caller_of(sys._getframe(), self._entries_before)
+
+
+def hear_collection(events: Events, trace_ends: Callable[[], None]) -> None:
+    """Call `trace_ends` before torch collects what a trace has left: nothing may be kept of it.
+
+    `_compile` does so with `config.run_gc_after_compile` (2.7). The collector is told, too: once, after all others.
+    """
+    events.call_around(torch_names.COLLECT, _collection_begins, _collection_ends)
+    events.call_before(torch_names.COLLECT, lambda *generation: trace_ends())
+
+
+def _collection_begins(*generation: int) -> None:
+    collector.collection_begins()
+
+
+def _collection_ends(*ending: Any) -> None:
+    collector.collection_ends()
 
 
 def _caller_of(frame: types.FrameType | None, codes: Collection[types.CodeType]) -> types.FrameType | None:

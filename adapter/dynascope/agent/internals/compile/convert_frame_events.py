@@ -1,25 +1,18 @@
-"""Report the events of a compile to the recording: begin, attempts, backend, recompile reasons, end.
-
-The name matters: the stacks Dynamo shows to users end at the first file that has "convert_frame" in its name.
-"""
+"""Report the events of a compile to the recording: begin, attempts, backend, recompile reasons, end."""
 
 from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
-from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.compile.convert_frame import hear_collection
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents
 from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.hook_failures import HookFailures
-from dynascope.agent.internals.torch_names import TorchName
-from dynascope.agent.internals.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
 
 
 @dataclass(slots=True)
@@ -45,7 +38,7 @@ class Ending:
 
 
 class Observer(Protocol):
-    """Receive the events, all on the compiling thread. The methods must not raise."""
+    """Receive the events, all on the compiling thread."""
 
     def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any: ...
 
@@ -68,32 +61,34 @@ class Observer(Protocol):
         A `guard_filter_fn` may have dropped some.
         """
 
+    def trace_ends(self) -> None:
+        """Receive that torch is about to collect what the trace has left."""
+
     def compile_ends(self, token: Any, ending: Ending) -> None: ...
 
     def frame_skipped(self, code: types.CodeType, reason: str) -> None: ...
 
 
-class CompileEvents(Events):
+class CompileEvents(RecompileEvents):
     """Report the events of each compile to an observer."""
 
     def __init__(self, observer: Observer, failures: HookFailures) -> None:
-        super().__init__(failures)
+        super().__init__(observer.recompiles, failures, observer.recompiles)
         self._observer = observer
-        self._reasons = RecompileEvents(observer.recompiles, failures, observer.recompiles)
-        self._wrap_compile()
-        self._wrap_capture()
-        self._wrap_callback()
-        self._call_around(
+        self.call_around(torch_names.COMPILE, self._compile_begins, self._compile_ends)
+        self.call_around(torch_names.CAPTURE_FRAME, self._capture_begins, self._capture_ends)
+        self.call_after(torch_names.CALL_OF_CALLBACK, self._callback_returns)
+        self.call_around(
             torch_names.CALL_USER_COMPILER,
             lambda output, gm, *args, **kwargs: observer.backend_begins(output, gm),
-            observer.backend_ends,
+            lambda *ending: observer.backend_ends(),
         )
-        self._call_around(
+        self.call_around(
             torch_names.RUN_COMPILER_COLLECTIVE,
             lambda *args, **kwargs: observer.rank_wait_begins(),
-            observer.rank_wait_ends,
+            lambda *ending: observer.rank_wait_ends(),
         )
-
+        hear_collection(self, observer.trace_ends)
         self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins(is_repeated()))
         self._kept: list[Any] = []
         self.call_before(torch_names.BUILD_GUARDS_OF, self._guards_are_built)
@@ -107,90 +102,34 @@ class CompileEvents(Events):
         kept, self._kept = self._kept, []
         self._observer.guards_built(output, kept)
 
-    def remove(self) -> None:
-        self._reasons.remove()
-        super().remove()
+    def _compile_begins(self, code: types.CodeType, *args: Any, **kwargs: Any) -> Any:
+        arguments, is_full_graph = args[1] if len(args) > 1 else {}, len(args) > 5 and bool(args[5])
+        token = self._observer.compile_begins(code, str(kwargs.get("compile_id")), arguments)
+        return token, arguments, is_full_graph, kwargs.get("convert_frame_box")
 
-    def _wrap_compile(self) -> None:
-        observer, original = self._observer, self.original(torch_names.COMPILE)
-
-        def _compile(code: types.CodeType, *args: Any, **kwargs: Any) -> Any:
-            if "skip" in kwargs:
-                kwargs["skip"] += 1  # Dynamo counts the frames between it and the program
-            if self.is_removed:
-                with hidden_frame:
-                    return original(code, *args, **kwargs)
-            full_graph = bool(args[5]) if len(args) > 5 else False
-            arguments = args[1] if len(args) > 1 else {}
-            token = observer.compile_begins(code, str(kwargs.get("compile_id")), arguments)
-            try:
-                with hidden_frame:
-                    result = original(code, *args, **kwargs)
-            except BaseException as error:
-                is_raised = full_graph or raises(error, kwargs.get("convert_frame_box"))
-                self._kept = []  # building the guards may have failed
-                observer.compile_ends(token, Ending(error=error, is_raised=is_raised))
-                raise
-            made = getattr(result, "guarded_code", None)
-            skipped = getattr(result, "skip_reason", None)
+    def _compile_ends(self, begun: Any, result: Any, error: BaseException | None) -> None:
+        token, arguments, is_full_graph, box = begun
+        if error is not None:
+            self._kept = []  # building the guards may have failed
+            ending = Ending(error=error, is_raised=is_full_graph or raises(error, box))
+        else:
+            made, skipped = getattr(result, "guarded_code", None), getattr(result, "skip_reason", None)
             code_made, guards = getattr(made, "code", None), getattr(made, "guard_manager", None)
-            observer.compile_ends(
-                token, Ending(made is not None, skipped, code=code_made, guards=guards, arguments=arguments)
-            )
-            return result
+            ending = Ending(made is not None, skipped, code=code_made, guards=guards, arguments=arguments)
+        self._observer.compile_ends(token, ending)
 
-        self.put(torch_names.COMPILE, _compile)
+    def _capture_begins(self, frame: Any, *args: Any, **kwargs: Any) -> Any:
+        """Report a strict export or an `aot_compile`, which do not use `_compile`."""
+        return self._observer.compile_begins(frame.code, compile_id_and_attempt()[0], frame.locals)
 
-    def _wrap_capture(self) -> None:
-        observer, original = self._observer, self.original(torch_names.CAPTURE_FRAME)
+    def _capture_ends(self, token: Any, result: Any, error: BaseException | None) -> None:
+        is_compiled = error is None
+        self._observer.compile_ends(token, Ending(is_compiled, error=error, is_raised=not is_compiled, is_capture=True))
 
-        def _fullgraph_capture_frame(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            """Report a strict export or an `aot_compile`, which do not use `_compile`."""
-            if self.is_removed:
-                with hidden_frame:
-                    return original(frame, *args, **kwargs)
-            token = observer.compile_begins(frame.code, compile_id_and_attempt()[0], frame.locals)
-            try:
-                with hidden_frame:
-                    result = original(frame, *args, **kwargs)
-            except BaseException as error:
-                observer.compile_ends(token, Ending(error=error, is_raised=True, is_capture=True))
-                raise
-            observer.compile_ends(token, Ending(compiled=True, is_capture=True))
-            return result
-
-        self.put(torch_names.CAPTURE_FRAME, _fullgraph_capture_frame)
-
-    def _wrap_callback(self) -> None:
-        observer, original = self._observer, self.original(torch_names.CALL_OF_CALLBACK)
-        events = self
-
-        def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
-            with hidden_frame:
-                result = original(self, frame, cache_entry, frame_state)
-            reason = getattr(result, "skip_reason", None)
-            if reason and not events.is_removed:
-                observer.frame_skipped(frame.f_code, reason)
-            return result
-
-        gives_large_chunk(__call__)
-        self.put(torch_names.CALL_OF_CALLBACK, __call__)
-
-    def _call_around(self, name: TorchName, begins: Callable[..., None], ends: Callable[[], None]) -> None:
-        original = self.original(name)
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if self.is_removed:
-                with hidden_frame:
-                    return original(*args, **kwargs)
-            begins(*args, **kwargs)
-            try:
-                with hidden_frame:
-                    return original(*args, **kwargs)
-            finally:
-                ends()
-
-        self.put(name, wrapper)
+    def _callback_returns(self, result: Any, callback: Any, frame: Any, cache_entry: Any, frame_state: Any) -> None:
+        reason = getattr(result, "skip_reason", None)
+        if reason:
+            self._observer.frame_skipped(frame.f_code, reason)
 
 
 def graph_size(graph_module: Any) -> int:

@@ -13,7 +13,6 @@ from dynascope.agent.internals.compile.called_code import code_of, code_of_argum
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
 
 _PASSES = (
     *("pre_grad_custom_pass", "joint_custom_pre_pass", "joint_custom_post_pass", "custom_partitioner_fn"),
@@ -31,26 +30,16 @@ class ProgramCalls(Events):
         """Call `begins(files of the called functions)`, and `ends` with what `begins` returned."""
         super().__init__(failures)
         self._begins, self._ends = begins, ends
-        self._call_around(torch_names.CALL_USER_COMPILER, _code_of_backend)
-        self._call_around(torch_names.CALL_FAKE_KERNEL, lambda kernel, *args, **kwargs: code_of(kernel.func))
-        self._call_around(torch_names.RUN_NODE, code_of_node)
+        self._call_of(torch_names.CALL_USER_COMPILER, _code_of_backend)
+        self._call_of(torch_names.CALL_FAKE_KERNEL, lambda kernel, *args, **kwargs: code_of(kernel.func))
+        self._call_of(torch_names.RUN_NODE, code_of_node)
 
-    def _call_around(self, name: TorchName, called: Callable[..., Iterable[CodeType]]) -> None:
-        original, body = self.original(name), self.failures
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            token = None
-            with body:
-                token = self._begins(code.co_filename for code in called(*args, **kwargs))
-            try:
-                with hidden_frame:
-                    return original(*args, **kwargs)
-            finally:
-                if token is not None:
-                    with body:
-                        self._ends(token)
-
-        self.put(name, wrapper)
+    def _call_of(self, name: TorchName, called: Callable[..., Iterable[CodeType]]) -> None:
+        self.call_around(
+            name,
+            lambda *args, **kwargs: self._begins(code.co_filename for code in called(*args, **kwargs)),
+            lambda token, result, error: self._ends(token) if token is not None else None,
+        )
 
 
 def code_of_node(tracer: Any, node: Any, args: Any, kwargs: Any, module: Any) -> Iterator[CodeType]:

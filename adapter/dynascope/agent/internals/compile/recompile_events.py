@@ -10,7 +10,6 @@ from typing import Any
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
 
 _REASON = re.compile(r"[!\d/]+: ", re.ASCII)
 Recompiles = Callable[[list[str], Any], object]
@@ -27,24 +26,19 @@ class RecompileEvents(Events):
         self, recompiles: Recompiles, failures: HookFailures, refused: Recompiles = lambda reasons, frame: None
     ) -> None:
         super().__init__(failures)
-        original = self.original(torch_names.RECOMPILATION_REASONS)
 
-        def wrapper(cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            is_told = not self.is_removed and not kwargs.get("skip_logging")
-            try:
-                with hidden_frame:
-                    reasons = original(cache_entries, frame, *args, **kwargs)
-            except Exception as error:
-                if is_told and type(error).__name__ == "RecompileError":
-                    with failures:
-                        refused(_reasons_in(str(error)), frame)
-                raise
-            if is_told:
-                with failures:
-                    recompiles(list(reasons), frame)
-            return reasons
+        def begins(cache_entries: Any, frame: Any, *args: Any, skip_logging: bool = False, **kwargs: Any) -> Any:
+            return None if skip_logging else frame
 
-        self.put(torch_names.RECOMPILATION_REASONS, wrapper)
+        def ends(frame: Any, reasons: Any, error: BaseException | None) -> None:
+            if frame is None:
+                return
+            if error is None:
+                recompiles(list(reasons), frame)
+            elif type(error).__name__ == "RecompileError":
+                refused(_reasons_in(str(error)), frame)
+
+        self.call_around(torch_names.RECOMPILATION_REASONS, begins, ends)
 
 
 def _reasons_in(message: str) -> list[str]:

@@ -101,7 +101,7 @@ def call_in_progress() -> Call:
     return _this_thread.call
 
 
-def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], args: Any, kwargs: Any) -> Any:
+def trace_until_done(rewinds: Callable[[], None], trace: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call `convert_frame.trace_frame` (2.9) again after each `Rewind`, as for the first time.
 
     `rewinds` is called before each further trace. Dynamo counts neither an attempt nor a restart.

@@ -98,24 +98,22 @@ class _Trial(Wrapping):
         self.entered = Frames()
         self.logged: tuple[str, tuple[str, int]] | None = None
         """The reason that Dynamo has logged last, of the break that ends the trace, and where the graph ends."""
-        original, here = self.original(torch_names.PUSH_TX), threading.get_ident()
+        here = threading.get_ident()
 
-        def push_tx(output: Any, translator: Translator) -> None:
+        def push_tx(original: Any, output: Any, translator: Translator) -> None:
             original(output, translator)
             if threading.get_ident() == here:
                 self.entered.enter(translator)
                 self._count(translator)
 
-        log_graph_break = self.original(torch_names.LOG_GRAPH_BREAK)
-
-        def note_break(frame: Translator, code_options: Any, reason: str, exc: Any) -> None:
+        def note_break(original: Any, frame: Translator, code_options: Any, reason: str, exc: Any) -> None:
             if threading.get_ident() != here:
-                log_graph_break(frame, code_options, reason, exc)
+                original(frame, code_options, reason, exc)
             else:  # not logged: torch would not log the same break again when it comes in earnest
                 self.logged = reason, (translators.code_of(frame).co_filename, translators.line_of(frame))
 
-        self.put(torch_names.PUSH_TX, push_tx)
-        self.put(torch_names.LOG_GRAPH_BREAK, note_break)
+        self.call_instead(torch_names.PUSH_TX, push_tx)
+        self.call_instead(torch_names.LOG_GRAPH_BREAK, note_break)
         if heeds_effects:
             self._heed(torch_names.CALL_COMPTIME, _effect_of_comptime)
             self._heed(torch_names.INITIALIZE_LAZY_MODULE, _effect_of_lazy_module)
@@ -123,15 +121,13 @@ class _Trial(Wrapping):
                 self._heed(name, effect_of)
 
     def _heed(self, name: torch_names.TorchName, effect_of: Callable[..., str | None]) -> None:
-        original = self.original(name)
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
+        def wrapper(original: Any, *args: Any, **kwargs: Any) -> Any:
             effect = effect_of(*args, **kwargs)
             if effect is not None:
                 raise EffectMet(effect)
             return original(*args, **kwargs)
 
-        self.put(name, wrapper)
+        self.call_instead(name, wrapper)
 
     def _count(self, translator: Translator) -> None:
         if translators.is_outermost(translator):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -28,11 +26,9 @@ class ComptimeBreakpointHook(Wrapping):
     def __init__(self, stop: Callable[[Any], None]) -> None:
         super().__init__()
 
-        def breakpoint_(*args: Any, **kwargs: Any) -> Any:
-            context = sys._getframe(1).f_locals.get("ctx")
+        def breakpoint_(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            context = sys._getframe(2).f_locals.get("ctx")
             translator = None if context is None else translator_of(context)
-            return builtins.breakpoint(*args, **kwargs) if translator is None else stop(translator)
+            return original(*args, **kwargs) if translator is None else stop(translator)
 
-        stand_in = types.ModuleType("builtins")
-        stand_in.__dict__.update(vars(builtins), breakpoint=breakpoint_)
-        self.put(torch_names.COMPTIME_BUILTINS, stand_in)
+        self.call_instead(torch_names.COMPTIME_BUILTINS, breakpoint_)

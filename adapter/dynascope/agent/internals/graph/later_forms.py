@@ -155,16 +155,7 @@ class OutputCode(Events):
 
     def __init__(self, observer: FormObserver, kernels: _KernelNames, failures: HookFailures) -> None:
         super().__init__(failures)
-        before = self.original(torch_names.SAVE_OUTPUT_CODE)
-
-        def save(code: str) -> None:
-            if not self.is_removed:
-                with failures:
-                    self._tell(code, observer, kernels)
-            if before is not None:
-                before(code)
-
-        self.put(torch_names.SAVE_OUTPUT_CODE, save)
+        self.call_before(torch_names.SAVE_OUTPUT_CODE, lambda code: self._tell(code, observer, kernels))
 
     @staticmethod
     def _tell(code: str, observer: FormObserver, kernels: _KernelNames) -> None:

@@ -12,9 +12,7 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
-from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ Decided = Callable[[list[SymbolEvent]], None]
 
 _UNBOUNDED = ("int_oo", "9223372036854775806", "9223372036854775807", "9223372036854775808")
 _State = tuple[Any, Any]  # a symbol's replacement, and its range
+_Decision = tuple[Any, dict[Any, _State], Any]  # the `ShapeEnv`, the symbols before, and the guard
 
 
 class SymbolEvents(Events):
@@ -46,34 +45,23 @@ class SymbolEvents(Events):
         super().__init__(failures)
         self._decided = decided
         self._inside = threading.local()
-        self._wrap(torch_names.MAYBE_GUARD_REL, is_guard=True)
-        self._wrap(torch_names.SET_REPLACEMENT)
-        self._wrap(torch_names.UPDATE_VAR_TO_RANGE)
+        self.call_around(torch_names.MAYBE_GUARD_REL, functools.partial(self._begins, True), self._ends)
+        self.call_around(torch_names.SET_REPLACEMENT, functools.partial(self._begins, False), self._ends)
+        self.call_around(torch_names.UPDATE_VAR_TO_RANGE, functools.partial(self._begins, False), self._ends)
 
-    def _wrap(self, name: TorchName, is_guard: bool = False) -> None:
-        original = self.original(name)
-        if original is None:
-            return
+    def _begins(self, is_guard: bool, environment: Any, subject: Any, *args: Any, **kwargs: Any) -> _Decision | None:
+        """Return what a decision begins with, None inside another."""
+        if getattr(self._inside, "is_set", False):
+            return None
+        before = _states(environment, subject)
+        self._inside.is_set = True
+        return environment, before, subject if is_guard else None
 
-        @functools.wraps(original)  # with the `cache_clear` of torch's lru_cache
-        def call(environment: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.is_removed or getattr(self._inside, "is_set", False):
-                with hidden_frame:
-                    return original(environment, subject, *args, **kwargs)
-            before: dict[Any, _State] = {}
-            with self.failures:
-                before = _states(environment, subject)
-            self._inside.is_set = True
-            try:
-                with hidden_frame:
-                    result = original(environment, subject, *args, **kwargs)
-            finally:
-                self._inside.is_set = False
-            with self.failures:
-                self._tell(environment, before, subject if is_guard else None)
-            return result
-
-        self.put(name, call)
+    def _ends(self, decision: _Decision | None, result: Any, error: BaseException | None) -> None:
+        if decision is not None:
+            self._inside.is_set = False
+            if error is None:
+                self._tell(*decision)
 
     def _tell(self, environment: Any, before: dict[Any, _State], guard: Any) -> None:
         events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]

@@ -1,0 +1,191 @@
+"""Wrap each name of torch once, however many hear of its calls, and tell them in a declared order.
+
+The order is that of `HookFailures.order`, then that in which they came: the first is the nearest to torch's function,
+so it hears last before a call and first after it. A function that several want called before a call is called once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.agent.internals.compile.frame_chunk import begins_a_compile
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.torch_names import ENTRIES, TorchName
+from dynascope.agent.program import collector
+from dynascope.agent.program.tracebacks import hidden_frame
+
+
+class _ThisThread(threading.local):
+    unobserved = False
+    """Whether the debugger tries something: what is called is no event of the program."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[Subscriber, Any]] = []
+        """Those that have heard of the calls in progress, each with what its `begins` has returned."""
+
+
+this_thread = _ThisThread()
+_INHERITED = object()
+
+
+@dataclass(eq=False, slots=True)
+class Subscriber:
+    """What is done at each call of a name: one of `begins`, `returned` and `instead`."""
+
+    failures: HookFailures
+    begins: Callable[..., Any] | None = None
+    """Called with the arguments before the original."""
+    ends: Callable[[Any, Any, BaseException | None], object] | None = None
+    """Called afterwards with what `begins` has returned, the result and the error; not where `begins` has failed."""
+    returned: Callable[..., object] | None = None
+    """Called with the result and the arguments."""
+    instead: Callable[..., Any] | None = None
+    """Called with the original and the arguments instead of the original; it contains its own errors."""
+    is_removed: bool = False
+
+
+class WrappedName:
+    """A name while it is wrapped: the only wrapper, and those who hear of its calls."""
+
+    def __init__(self, name: TorchName, owner: Any, attribute: str) -> None:
+        """Put the wrapper in place of the attribute that the name stands for."""
+        self._owner, self._attribute = owner, attribute
+        self.subscribers: tuple[Subscriber, ...] = ()
+        self._beginning: tuple[Subscriber, ...] = ()
+        self._returning: tuple[Subscriber, ...] = ()
+        self._instead: Callable[..., Any] | None = None
+        stands_for = getattr(owner, attribute)
+        original = self._original = getattr(stands_for, name.member) if name.member else stands_for or _nothing
+        replaced = inspect.getattr_static(owner, attribute)
+        self._replaced = replaced if attribute in vars(owner) else _INHERITED
+        self._observed = self._wrapper(original, is_outer=False)
+        wrapper = self._wrapper(original, is_outer=True)
+        if name in ENTRIES:
+            begins_a_compile(wrapper)
+        self._installed: Any = staticmethod(wrapper) if isinstance(replaced, staticmethod) else wrapper
+        if name.member:
+            self._installed = types.ModuleType(attribute)
+            vars(self._installed).update(vars(stands_for), **{name.member: wrapper})
+        setattr(owner, attribute, self._installed)
+
+    def is_in(self, owner: Any) -> bool:
+        """Whether the module or class has this wrapper, and nobody has replaced it since."""
+        return owner is self._owner and vars(owner).get(self._attribute) is self._installed
+
+    def tell(self, subscribers: tuple[Subscriber, ...]) -> None:
+        """Tell these from the next call on; the wrapper goes with the last of them."""
+        self.subscribers = ordered = tuple(sorted(subscribers, key=lambda each: each.failures.order))
+        beginning = {each.begins: each for each in ordered if each.begins is not None}
+        self._beginning = tuple(reversed(beginning.values()))
+        self._returning = tuple(each for each in ordered if each.returned is not None)
+        inner = self._observed if self._beginning or self._returning else self._original
+        replacing = [each.instead for each in ordered if each.instead is not None]
+        for instead in replacing:
+            inner = functools.partial(instead, inner)
+        self._instead = inner if replacing else None
+        if not ordered and self.is_in(self._owner):
+            if self._replaced is _INHERITED:
+                delattr(self._owner, self._attribute)
+            else:
+                setattr(self._owner, self._attribute, self._replaced)
+
+    def _wrapper(self, original: Callable[..., Any], is_outer: bool) -> Callable[..., Any]:
+        """Return the function in torch, or the inner one that what is called instead calls."""
+        name, counts_frames = self, _counts_frames(original)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if is_outer and (instead := name._instead) is not None:
+                with hidden_frame:
+                    return instead(*args, **kwargs)
+            if counts_frames:
+                kwargs["skip"] = kwargs.get("skip", 0) + 1
+            here = this_thread
+            if here.unobserved:
+                with hidden_frame:
+                    return original(*args, **kwargs)
+            begun, count, returning = here.begun, len(here.begun), name._returning
+            try:
+                if name._beginning:
+                    _begin(name._beginning, begun, args, kwargs)
+                with hidden_frame:
+                    result = original(*args, **kwargs)
+            except BaseException as error:
+                if len(begun) > count:
+                    _end(begun, count, None, error)
+                raise
+            if returning:
+                _return(returning, result, args, kwargs)
+            if len(begun) > count:
+                _end(begun, count, result, None)
+            return result
+
+        return functools.update_wrapper(call, original)
+
+
+# What follows allocates and frees within the hook alone: it does not count for the garbage collector.
+
+
+def _begin(subscribers: tuple[Subscriber, ...], begun: list[tuple[Subscriber, Any]], args: Any, kwargs: Any) -> None:
+    collector.hook_begins()
+    try:
+        for each in subscribers:
+            if each.is_removed:  # while another has heard of this call, maybe at a stop
+                continue
+            try:
+                if each.ends is None:
+                    each.begins(*args, **kwargs)  # type: ignore[misc]
+                else:
+                    begun.append((each, each.begins(*args, **kwargs)))  # type: ignore[misc]
+            except Exception as error:
+                each.failures.caught(error)
+    finally:
+        collector.hook_ends()
+
+
+def _return(subscribers: tuple[Subscriber, ...], result: Any, args: Any, kwargs: Any) -> None:
+    collector.hook_begins()
+    try:
+        for each in subscribers:
+            if each.is_removed:
+                continue
+            try:
+                each.returned(result, *args, **kwargs)  # type: ignore[misc]
+            except Exception as error:
+                each.failures.caught(error)
+    finally:
+        collector.hook_ends()
+
+
+def _end(begun: list[tuple[Subscriber, Any]], count: int, result: Any, raised: BaseException | None) -> None:
+    """Tell the end of a call to those that have heard of its begin, the latest first."""
+    collector.hook_begins()
+    try:
+        while len(begun) > count:
+            each, token = begun.pop()
+            try:
+                each.ends(token, result, raised)  # type: ignore[misc]
+            except Exception as error:
+                each.failures.caught(error)
+        del each, token
+    finally:
+        if len(begun) > count:  # what the program has raised in a hook ends the others, too
+            _end(begun, count, result, raised)
+        collector.hook_ends()
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Stand for a callback of torch's that is None."""
+
+
+def _counts_frames(function: Callable[..., Any]) -> bool:
+    """Whether a function is told how many frames to skip: the wrapper is one more."""
+    try:
+        return "skip" in inspect.signature(function).parameters
+    except ValueError:  # one in C may not say what it takes
+        return False

@@ -1,0 +1,72 @@
+"""Each name of torch is wrapped once, whoever hears of its calls: the session, its filters and the recording."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, get_args
+
+import pytest
+from dynascope.agent.internals import torch_names, wrapping
+from dynascope.agent.internals.torch_names import TorchName, all_names
+from dynascope.agent.internals.wrapping import is_found, owner_of
+from dynascope.agent.program.user_code import is_our_code
+from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.in_progress.board import Board
+from dynascope.wire.dap import BreakpointsBody, DataBreakpoint
+from dynascope.wire.exceptions import ExceptionFilter, FilterId
+from dynascope.wire.to_agent import SetExceptionFilters
+
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.house import INTERNALS, source
+
+_PUT = re.compile(r"\bput\(torch_names\.(\w+)")
+_HEARD = re.compile(r"\bcall_(?:before|after|around|instead|on_error)\(\s*torch_names\.(\w+)")
+
+
+def functions_of(name: TorchName) -> Iterator[Any]:
+    """Yield what a name stands for, and each function that it wraps."""
+    owner, attribute = owner_of(name)
+    function = getattr(owner, attribute)
+    function = getattr(function, name.member) if name.member else function
+    while function is not None:
+        yield function
+        function = vars(function).get("__wrapped__") if inspect.isfunction(function) else None
+
+
+def times_wrapped() -> dict[TorchName, int]:
+    """Return how many functions of ours are around each name of torch, where there is one."""
+    ours = {
+        name: sum(inspect.isfunction(each) and is_our_code(each.__code__.co_filename) for each in functions_of(name))
+        for name in all_names()
+        if is_found(name)
+    }
+    return {name: number for name, number in ours.items() if number}
+
+
+def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
+    session = ScriptedSession()
+    with ExitStack() as until_the_end:
+        recorder = Recorder(lambda facts, trails: None, lambda *what: None, pytest.fail, Board(), True, True)
+        until_the_end.callback(recorder.remove)
+        until_the_end.enter_context(session.attached())
+        filters = [ExceptionFilter(id=each, filter_id=of) for each, of in enumerate(get_args(FilterId))]
+        session.ask(SetExceptionFilters(id=5, filters=filters), BreakpointsBody)
+        session.watch(DataBreakpoint(id=4, data_id="local::*::*::x", access_type="readWrite"))
+        session.break_in("aten.add")
+        heard_by = {name: len(wrapped.subscribers) for name, wrapped in wrapping._wrapped.items()}
+        number = times_wrapped()
+        assert set(number.values()) == {1}, number
+    assert heard_by[torch_names.PUSH_TX] == 3 and heard_by[torch_names.RECOMPILATION_REASONS] == 4
+    assert times_wrapped() == {}
+
+
+def test_what_one_replaces_no_other_hears_of() -> None:
+    texts = [source(path) for path in INTERNALS.rglob("*.py")]
+    put = Counter(name for text in texts for name in _PUT.findall(text))
+    heard = {name for text in texts for name in _HEARD.findall(text)}
+    assert set(put.values()) == {1} and not heard & put.keys()
+    assert heard and put
