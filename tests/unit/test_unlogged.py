@@ -16,10 +16,12 @@ def warn(times: int = 1) -> None:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keep the texts of the warnings that are shown, each once a line as by default."""
+    """Keep the texts of warnings of users that are shown, each once a line as by default."""
     texts: list[str] = []
     monkeypatch.setattr(warnings, "_showwarnmsg", lambda message: texts.append(str(message.message)))
-    monkeypatch.setattr(warnings, "filters", [("default", None, Warning, None, 0)])
+    monkeypatch.setattr(
+        warnings, "filters", [("default", None, UserWarning, None, 0), ("ignore", None, Warning, None, 0)]
+    )
     warnings._filters_mutated()  # type: ignore[attr-defined]
     return texts
 
