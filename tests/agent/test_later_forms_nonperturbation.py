@@ -18,7 +18,7 @@ from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.profile.model import Profile
 from dynascope.wire.dap import EvaluateResult, SourceBody
-from dynascope.wire.to_agent import Forms, SourceText
+from dynascope.wire.to_agent import RunCommand, SourceText
 from torch._dynamo.backends.registry import lookup_backend
 
 from tests.support.nonperturbation.capture import Traces, run
@@ -41,7 +41,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inducto
 def ask_about_forms(session: Everywhere) -> None:
     """Read what there is so far, as a client may at any stop."""
     for question in ("all", "0/0 graph", "from programs.py:1"):
-        session.ask(Forms(id=8, question=question), EvaluateResult)
+        session.ask(RunCommand(id=8, name="forms", argument=question), EvaluateResult)
     for source in session.agent.session.loaded_sources.sources():
         session.ask(SourceText(id=9, source_reference=source.source_reference or 0), SourceBody)
 
