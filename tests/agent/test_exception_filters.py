@@ -398,7 +398,7 @@ def test_no_filter_is_in_dynamo_while_every_filter_is_off() -> None:
     def heard() -> dict[str, object]:
         return {str(name): wrapped.subscribers for name, wrapped in wrapping._wrapped.items() if wrapped.subscribers}
 
-    session, before = ScriptedSession(), heard()  # compiled autograd's, if a test has left it on
+    session, before = ScriptedSession(), heard()  # the runtime of compiled autograd keeps its own
     with session.attached():
         idle = heard()
         for filter_id in get_args(FilterId):

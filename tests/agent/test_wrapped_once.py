@@ -48,7 +48,7 @@ def times_wrapped() -> dict[TorchName, int]:
 
 
 def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
-    session, before = ScriptedSession(), times_wrapped()  # compiled autograd's, if a test has left it on
+    session, before = ScriptedSession(), times_wrapped()  # the runtime of compiled autograd keeps its own
     with ExitStack() as until_the_end:
         recorder = Recorder(lambda facts, trails: None, lambda *what: None, pytest.fail, Board(), True, True)
         until_the_end.callback(recorder.remove)

@@ -15,9 +15,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 ORDER = "recording", "documents", "debugging"
-"""Whose hooks hear of a call of torch's: from the nearest to torch's function to the farthest.
+"""The order in which hooks wrap a torch function: innermost first.
 
-The recording is the nearest, so that what it measures is torch's own work. What may stop is the farthest.
+The recording is innermost, so that it measures torch's own work. Hooks that may stop are outermost.
 """
 
 
@@ -32,7 +32,7 @@ class HookFailures:
     def __init__(self, report: Callable[[str], object], of: str = "debugging") -> None:
         """Report by `report(traceback)` on the thread that called the hook; it must not raise.
 
-        `of`: whose hooks they are, of `ORDER`.
+        `of`: the place of these hooks in `ORDER`.
         """
         self._report = report
         self.order = ORDER.index(of)

@@ -1,7 +1,7 @@
-"""Wrap each name of torch once, however many hear of its calls, and tell them in a declared order.
+"""Wrap each torch function once, and call its subscribers in a declared order.
 
-The order is that of `HookFailures.order`, then that in which they came: the first is the nearest to torch's function,
-so it hears last before a call and first after it. A function that several want called before a call is called once.
+Subscribers are sorted by `HookFailures.order`, then by when they subscribed. The first is innermost: it is called last
+before the torch function, and first after it. Subscribers with the same `begins` and `ends` are called once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dynascope.agent.program.tracebacks import hidden_frame
 
 class _ThisThread(threading.local):
     unobserved = False
-    """Whether the debugger tries something: what is called is no event of the program."""
+    """Whether the debugger traces on trial on this thread: subscribers are not called."""
 
     def __init__(self) -> None:
         self.begun: list[tuple[Subscriber, Any]] = []
-        """Those that have heard of the calls in progress, each with what its `begins` has returned."""
+        """For the calls in progress: each subscriber whose `begins` was called, and what that returned."""
 
 
 this_thread = _ThisThread()
@@ -36,7 +36,7 @@ _INHERITED = object()
 
 @dataclass(eq=False, slots=True)
 class Subscriber:
-    """What is done at each call of a name: one of `begins`, `returned` and `instead`."""
+    """Functions to call at each call of a torch function: one of `begins`, `returned` and `instead`."""
 
     failures: HookFailures
     begins: Callable[..., Any] | None = None
@@ -51,7 +51,7 @@ class Subscriber:
 
 
 class WrappedName:
-    """A name while it is wrapped: the only wrapper, and those who hear of its calls."""
+    """A torch function that is wrapped: its only wrapper, and the subscribers."""
 
     def __init__(self, name: TorchName, owner: Any, attribute: str) -> None:
         """Put the wrapper in place of the attribute that the name stands for."""
@@ -75,13 +75,13 @@ class WrappedName:
         setattr(owner, attribute, self._installed)
 
     def is_in(self, owner: Any) -> bool:
-        """Whether the module or class has this wrapper, and nobody has replaced it since."""
+        """Whether the attribute of this module or class is still this wrapper."""
         return owner is self._owner and vars(owner).get(self._attribute) is self._installed
 
     def tell(self, subscribers: tuple[Subscriber, ...]) -> None:
-        """Tell these from the next call on; the wrapper goes with the last of them."""
+        """Call these subscribers from the next call on; without any, restore the torch function."""
         self.subscribers = ordered = tuple(sorted(subscribers, key=lambda each: each.failures.order))
-        beginning = {each.begins: each for each in ordered if each.begins is not None}
+        beginning = {(each.begins, each.ends): each for each in ordered if each.begins is not None}
         self._beginning = tuple(reversed(beginning.values()))
         self._returning = tuple(each for each in ordered if each.returned is not None)
         inner = self._observed if self._beginning or self._returning else self._original
@@ -96,7 +96,7 @@ class WrappedName:
                 setattr(self._owner, self._attribute, self._replaced)
 
     def _wrapper(self, original: Callable[..., Any], is_outer: bool) -> Callable[..., Any]:
-        """Return the function in torch, or the inner one that what is called instead calls."""
+        """Return the wrapper, or the inner one that `instead` gets as the original."""
         name, counts_frames = self, _counts_frames(original)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -135,7 +135,7 @@ def _begin(subscribers: tuple[Subscriber, ...], begun: list[tuple[Subscriber, An
     collector.hook_begins()
     try:
         for each in subscribers:
-            if each.is_removed:  # while another has heard of this call, maybe at a stop
+            if each.is_removed:  # by another subscriber of this call, or during its stop
                 continue
             try:
                 if each.ends is None:
@@ -163,7 +163,7 @@ def _return(subscribers: tuple[Subscriber, ...], result: Any, args: Any, kwargs:
 
 
 def _end(begun: list[tuple[Subscriber, Any]], count: int, result: Any, raised: BaseException | None) -> None:
-    """Tell the end of a call to those that have heard of its begin, the latest first."""
+    """Call `ends` of each subscriber whose `begins` was called, in reverse order."""
     collector.hook_begins()
     try:
         while len(begun) > count:
@@ -174,7 +174,7 @@ def _end(begun: list[tuple[Subscriber, Any]], count: int, result: Any, raised: B
                 each.failures.caught(error)
         del each, token
     finally:
-        if len(begun) > count:  # what the program has raised in a hook ends the others, too
+        if len(begun) > count:  # the program's exception, raised in a hook: `ends` of the others is called, too
             _end(begun, count, result, raised)
         collector.hook_ends()
 

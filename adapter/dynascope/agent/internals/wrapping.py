@@ -1,4 +1,4 @@
-"""Hear of the calls of names private to torch, each wrapped while somebody does."""
+"""Subscribe to calls of private torch functions, each wrapped while it has subscribers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapped_name import Subscriber, WrappedName, this_thread
 
 _UNREPORTED = HookFailures(lambda trace: None)
-"""For those that contain their own errors."""
+"""For subscribers that contain their own errors."""
 _lock = fork_safe(threading.RLock())
 _wrapped: dict[TorchName, WrappedName] = {}
-"""The names that are wrapped, or were before."""
+"""The torch functions that are wrapped, or have been."""
 
 
 def is_unobserved() -> bool:
-    """Whether what this thread traces is no event of the program: the debugger tries something."""
+    """Whether the debugger traces on trial on this thread: nothing is an event of the program."""
     return this_thread.unobserved
 
 
@@ -37,7 +37,7 @@ def unobserved() -> Iterator[None]:
 
 
 class Wrapping:
-    """What one purpose hears of torch, until `remove`. Where this torch lacks one of the names, it hears nothing.
+    """Subscriptions to torch functions, until `remove`. If this torch lacks one of them, nothing is called.
 
     A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
     """
@@ -54,7 +54,7 @@ class Wrapping:
         """Whether calls are only forwarded: this is removed, or this thread is unobserved."""
         return self._is_removed or this_thread.unobserved
 
-    # ---- what many may hear of
+    # ---- functions that may have many subscribers
 
     def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
         """Call `call` with the arguments before each call of the original."""
@@ -99,7 +99,7 @@ class Wrapping:
             wrapped.tell((*wrapped.subscribers, subscriber))
             self._subscribed.append((wrapped, subscriber))
 
-    # ---- what one alone replaces
+    # ---- attributes that one wrapper replaces
 
     def original(self, name: TorchName) -> Any:
         """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
@@ -110,7 +110,7 @@ class Wrapping:
         return getattr(owner, attribute)
 
     def put(self, name: TorchName, wrapper: Any) -> None:
-        """Replace what `name` stands for, of which no other hears; a function keeps its signature."""
+        """Replace what `name` stands for, which has no subscribers; a function keeps its signature."""
         if self._is_removed:
             return
         owner, attribute = owner_of(name)
@@ -123,7 +123,7 @@ class Wrapping:
         setattr(owner, attribute, wrapper)
 
     def remove(self) -> None:
-        """Hear no more, and restore the originals of which nobody hears."""
+        """End the subscriptions, and restore the torch functions that have no more subscribers."""
         self._is_removed = True
         with _lock:
             for wrapped, subscriber in self._subscribed:

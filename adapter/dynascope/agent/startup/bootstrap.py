@@ -73,8 +73,9 @@ class _Connection:
 
     def begin(self) -> None:
         self.agent.say_hello(self._reason)
-        self._channel.start()
+        # before any message: where Dynamo is imported, it is hooked then before `configurationDone` is answered
         self.agent.install()
+        self._channel.start()
 
     def _receive(self, message: ToAgent) -> None:
         if isinstance(message, Detach):

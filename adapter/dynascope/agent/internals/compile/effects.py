@@ -134,4 +134,4 @@ EFFECTS: dict[TorchName, Callable[..., str | None]] = {
     torch_names.INVOKE_AS_CONSTANT: _effect_of_constant,
     torch_names.WRAP_TENSOR: _effect_of_tensor,
 }
-"""By the name of torch that calls functions of the program: the clause on one call, None if it calls none."""
+"""For each torch function that calls functions of the program: what returns a clause about a call, or None."""

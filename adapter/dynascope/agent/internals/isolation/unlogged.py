@@ -14,13 +14,13 @@ _SHOW = "_showwarnmsg"
 """The function of `warnings` that Python calls for each warning that its filters let pass (3.6)."""
 _lock = threading.Lock()
 _given: dict[int, list[Any]] = {}
-"""By the ident of each thread whose warnings are not shown: those that it has given."""
+"""The warnings that were not shown, for each thread (by its ident) that is in `unlogged`."""
 _replaced: list[Any] = []
 
 
 @contextlib.contextmanager
 def unlogged() -> Iterator[None]:
-    """Keep what this thread does, and its warnings, from those who read of the program."""
+    """Keep this thread's log records of torch, and its warnings, from being shown."""
     here, known = threading.get_ident(), list(logging.Logger.manager.loggerDict.items())
     loggers = [each for name, each in known if name.startswith("torch.") and isinstance(each, logging.Logger)]
 
