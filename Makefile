@@ -21,7 +21,7 @@ WORKERS ?= 3
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture console capabilities wrapped-names demo test test-e2e test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture console capabilities wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -55,14 +55,21 @@ test: $(READY) ## the tests that are run all day: they need neither root nor a b
 	@echo "          tests on a GPU (make test-cuda, or make test-cuda-stand-in)."
 
 TESTS_OF_TORCH := tests/agent tests/dap
+SECOND := PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+
+setup-second: ## the virtual environment of the second leg
+	$(MAKE) setup $(SECOND)
 
 test-second: ## those that depend on Python and torch, on the second leg: Python 3.12, torch 2.15
-	$(MAKE) test MARKED='second_leg and $(QUICK)' TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+	$(MAKE) test MARKED='second_leg and $(QUICK)' TESTS="$(TESTS_OF_TORCH)" $(SECOND)
 
-test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and Emacs
-	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
+setup-e2e: ## VS Code's workbench, Chromium, Neovim and Emacs
+	tests/e2e/install-workbench.sh
 	command -v nvim >/dev/null && command -v emacs >/dev/null || { apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends neovim emacs-nox elpa-eglot >/dev/null; }
+
+test-e2e: $(READY) setup-e2e ## real editors: VS Code's workbench in a browser, Neovim and Emacs
+	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
 	$(PY) -m pytest tests/editors
 
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
@@ -74,7 +81,7 @@ test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one
 	$(PY) -m tests.support.cuda_stand_in env PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m cuda $(TESTS)
 
 test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on the stand-in
-	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" $(SECOND)
 
 ALL := MARKED='not cuda'
 OTHER_LEGS := MARKED='not cuda and not main_leg'
