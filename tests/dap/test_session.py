@@ -56,6 +56,7 @@ def test_stack_trace_is_paged(client: DapClient) -> None:
     assert stop.stack_trace(1, 2)["totalFrames"] == total
     for rest in (stop.stack_trace(1), stop.stack_trace(1, 0)):
         assert rest == {"stackFrames": whole["stackFrames"][1:], "totalFrames": total}
+    assert stop.stack_trace(-total - 5, -1) == whole
 
 
 def test_steps_through_an_inlined_call_and_out_to_the_running_program(client: DapClient) -> None:

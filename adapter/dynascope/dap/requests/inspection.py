@@ -44,7 +44,7 @@ def stop_of(session: Session, id: int) -> tuple[AgentConnection, Stop] | None:
 @capability("supportsDelayedStackTraceLoading")
 async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body:
     program = session.running()
-    start, levels = call.arguments.start_frame or 0, call.arguments.levels or 0
+    start, levels = max(0, call.arguments.start_frame or 0), max(0, call.arguments.levels or 0)
     requested_stop = program.stops.of_thread(call.arguments.thread_id)
     frames = [] if requested_stop is None else await _frames(program, requested_stop, call.arguments.format)
     if requested_stop is not None and requested_stop.notice.own_loop:
@@ -61,9 +61,10 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         session.client.respond(call, response)
 
     arguments = call.raw
-    if start and not levels and isinstance(arguments, Raw):
+    if isinstance(arguments, Raw):
         # without `levels` debugpy, against DAP, also answers the frames before `startFrame`
-        arguments = raw(msgspec.json.decode(arguments) | {"levels": _ALL})
+        bounds = {"startFrame": start, "levels": levels or (_ALL if start else 0)}
+        arguments = raw(msgspec.json.decode(arguments) | bounds)
     program.debugpy.forward("stackTrace", arguments, merge)
     return ANSWERED
 
