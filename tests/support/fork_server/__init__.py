@@ -46,6 +46,7 @@ class ForkServer:
             "-P",
             compiled(HERE / "server.py", "<frozen runpy>", self._folder),
             compiled(HERE / "modules.py", "<frozen importlib._put_away>", self._folder),
+            compiled(HERE.parent / "guard_latency.py", "<frozen guard_latency>", self._folder),
             self.address,
             os.pathsep.join(PACKAGES),
             kind,

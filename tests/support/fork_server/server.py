@@ -36,11 +36,13 @@ IMPORTED = {
     ),
 }
 """Not on the command line, where the adapter would see a process of Inductor's."""
-_, OTHER_MODULE, ADDRESS, PACKAGES, KIND = sys.argv
+_, OTHER_MODULE, GUARD_LATENCY, ADDRESS, PACKAGES, KIND = sys.argv
 ADAPTER = Path(PACKAGES.partition(os.pathsep)[0])
 AGENT = ADAPTER / "dynascope" / "agent"
 put_away_modules: Any = types.ModuleType("put_away_modules")
 SourcelessFileLoader("put_away_modules", OTHER_MODULE).exec_module(put_away_modules)
+guard_latency: Any = types.ModuleType("guard_latency")
+SourcelessFileLoader("guard_latency", GUARD_LATENCY).exec_module(guard_latency)
 Start = Callable[[], object]
 Imported = tuple[dict[str, types.ModuleType], dict[str, list[str]]]
 """The modules that are put away, and what the import of each has brought with it."""
@@ -151,6 +153,7 @@ def import_modules(own: set[str]) -> Imported:
         for name in [*IMPORTED[KIND], *(agents_modules() if "torch" in IMPORTED[KIND] else ())]:
             importlib.import_module(name)
     del sys.path[: len(packages)]
+    guard_latency.leave_out()
     gc.freeze()
     kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
     return {name: module for name, module in sys.modules.items() if name not in kept}, recorder.brought

@@ -17,10 +17,10 @@ import os
 import struct
 from collections.abc import Callable
 from functools import partial
-from itertools import repeat
 from typing import Any
 
 _SIZES = range(1, 20)
+_INDEXES = range(len(_SIZES))
 _TUPLES = 20
 """So many lists of tuples Python has: all addresses, then all lengths. It never takes a tuple from the last."""
 _SEARCHED = range(5, 20)
@@ -29,6 +29,8 @@ _MOST = 80
 """The number of lists, and of dicts, that Python keeps: an array of addresses, and the length behind it."""
 _MOST_TUPLES = 2000
 """The number of tuples of a size that Python keeps. No length is taken for more, should one be something else."""
+_KEPT = 2
+"""So many times as many as Python keeps are kept here at most."""
 _BETWEEN = (0, _MOST)
 """How many more addresses may come before the length: those of the keys of dicts."""
 _STATE = 1 << 20
@@ -42,40 +44,59 @@ class FreeLists:
 
     def __init__(self, tuples: int, lists: int, dicts: int) -> None:
         """Take the addresses of the lengths."""
-        self._tuples = (ctypes.c_int * len(_SIZES)).from_address(tuples)
-        self._read = memoryview(self._tuples).cast("B").tobytes
-        self._lists, self._dicts = ctypes.c_int.from_address(lists), ctypes.c_int.from_address(dicts)
-        self._kept: tuple[list[Any], ...] = tuple([] for _ in _SIZES)
-        self._kept_lists: list[Any] = []
-        self._kept_dicts: list[Any] = []
-        self._make = [partial(_tuple, size) for size in _SIZES]
-        self._all = *self._kept, self._kept_lists, self._kept_dicts
+        lengths = (ctypes.c_int * len(_SIZES)).from_address(tuples)
+        self._read = memoryview(lengths).cast("B").tobytes
+        self._tuples = [
+            _FreeList(tuples + ctypes.sizeof(ctypes.c_int) * index, partial(_tuple, size), _MOST_TUPLES)
+            for index, size in enumerate(_SIZES)
+        ]
+        self._lists, self._dicts = _FreeList(lists, _new_list, _MOST), _FreeList(dicts, _new_dict, _MOST)
 
     def lengths(self) -> tuple[bytes, int, int]:
-        """Return the lengths, those of tuples as an array, and lend what is kept."""
-        found = self._read(), self._lists.value, self._dicts.value
-        for kept in self._all:
-            if kept:
-                kept.clear()
-        return found
+        """Return the lengths, those of tuples as an array."""
+        return self._read(), self._lists.length.value, self._dicts.length.value
 
     def restore(self, lengths: tuple[bytes, int, int]) -> None:
-        """Make the lists as long as they were: keep what is too many, and make and free what lacks."""
+        """Make the lists as long as they were."""
         tuples, lists, dicts = lengths
         if self._read() != tuples:
-            now, before = self._tuples, memoryview(tuples).cast("i")
-            for index, kept in enumerate(self._kept):
-                _restore(kept, self._make[index], now[index], before[index], _MOST_TUPLES)
-        _restore(self._kept_dicts, _new_dict, self._dicts.value, dicts, _MOST)
-        _restore(self._kept_lists, _new_list, self._lists.value, lists, _MOST)
+            before = memoryview(tuples).cast("i")
+            for index in _INDEXES:
+                self._tuples[index].restore(before[index])
+        self._dicts.restore(dicts)
+        self._lists.restore(lists)
 
 
-def _restore(kept: list[Any], make: Callable[[], Any], now: int, before: int, most: int) -> None:
-    for _ in repeat(None, min(now - before, most)):
-        kept.append(make())
-    if now < before:
-        made = [make() for _ in repeat(None, min(before, most))]
-        made.clear()
+class _FreeList:
+    """One list, and containers that are kept so that the program does not take them of it."""
+
+    def __init__(self, address: int, make: Callable[[], Any], most: int) -> None:
+        self.length = ctypes.c_int.from_address(address)
+        self._make, self._most = make, most
+        self._kept: list[Any] = []
+
+    def restore(self, before: int) -> None:
+        """Take containers that are too many, or give some back."""
+        # nothing here makes a container in passing
+        kept, make = self._kept, self._make
+        now = self.length.value
+        if now == before:
+            return
+        if len(kept) > _KEPT * self._most:
+            kept.clear()  # Python frees what its list does not take
+            now = self.length.value
+        if now > before + self._most:
+            now = before + self._most
+        while now > before:
+            kept.append(make())
+            now -= 1
+        while now < before and kept:
+            kept.pop()
+            now += 1
+        if now < before <= self._most:
+            while len(kept) < before:  # first those of the list
+                kept.append(make())
+            kept.clear()
 
 
 def _tuple(size: int) -> tuple[Any, ...]:
