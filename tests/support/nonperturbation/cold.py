@@ -167,11 +167,13 @@ def _serve(folder: Path) -> None:
     import torch._dynamo
     import torch._inductor.compile_fx  # noqa: F401
 
+    from tests.support import guard_latency
     from tests.support.nonperturbation import capture, modes  # noqa: F401
 
     for name in (*_IMPORTED_BY_A_COMPILE, *_agents_modules()):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    guard_latency.leave_out()
     gc.collect()
     gc.freeze()  # as a process in which torch has just been imported: no collection visits its modules again and again
     for line in sys.stdin:
