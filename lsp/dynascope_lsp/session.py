@@ -256,7 +256,7 @@ class Session:
             kept = self._texts.get(uri)
             if kept is None or kept[1].source != document.source:
                 encoding = self.server.workspace.position_encoding or "utf-16"
-                kept = (None, Text(document.source, encoding, before=kept[1] if kept is not None else None))
+                kept = (None, Text(document.source, encoding))
                 self._texts[uri] = kept
             return kept[1]
         path = path_of(uri)

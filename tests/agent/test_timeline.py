@@ -7,7 +7,7 @@ import runpy
 
 import pytest
 from dynascope.agent.session.timeline import KEPT, Timeline
-from dynascope.wire.dap import TimelineEvent
+from dynascope.wire.beyond_dap import TimelineEvent
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load

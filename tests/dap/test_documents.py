@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from dynascope.wire.dap import FIRST_AGENT_ID, Source
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Source
 
 from tests.support.dap.client import DapClient
 from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY

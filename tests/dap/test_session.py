@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program

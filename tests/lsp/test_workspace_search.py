@@ -116,11 +116,11 @@ def test_a_long_file_is_followed_between_requests(monkeypatch: pytest.MonkeyPatc
     search_all()
     assert lines() == [6]
     generation = found.generation
-    text = Text("\n\n" + text.source, before=text)
+    text = Text("\n\n" + text.source)
     assert lines() == [8]  # of before the edit, moved
-    text = Text(text.source.replace("return x", "print(x)"), before=text)
+    text = Text(text.source.replace("return x", "print(x)"))
     search_all()
     assert lines() == [8, 9]
     assert found.generation > generation
-    text = Text(text.source.replace("    print(x)\n", "    x = x + 1\n", 1), before=text)
+    text = Text(text.source.replace("    print(x)\n", "    x = x + 1\n", 1))
     assert lines() == [9]  # what stands on an edited line is not known

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 from dynascope.dap.client.breakpoint_table import BreakpointTable, DebugpyBreakpoint, for_debugpy
 from dynascope.dap.program.stops import Stops, agents_stack, merged_stack, merged_stopped
-from dynascope.dap.protocol.arguments import ClientBreakpoint, PathMapping
+from dynascope.dap.protocol.launch_arguments import PathMapping
 from dynascope.dap.protocol.path_mapping import PathMap
-from dynascope.wire.dap import FIRST_AGENT_ID, Breakpoint, Source, StackFrame
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Breakpoint, ClientBreakpoint, Source, StackFrame
 from dynascope.wire.from_agent import Stopping
 
 SOURCE = Source(path="/a.py")

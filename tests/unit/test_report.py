@@ -136,7 +136,7 @@ def test_why_there_is_no_graph_or_form_is_true(workspace: Path):
             "3/0",
             "all",
         ): "3/0 has no recorded form of a graph but Dynamo's own: its backend, eager, has made none",
-        ("--graph", "4/0"): "4/0 has no recorded graph: it was recorded without graphs and bytecode, or by an older",
+        ("--graph", "4/0"): "4/0 has no recorded graph: it was recorded without graphs and bytecode.",
     }
     for arguments, text in expected.items():
         assert text in report(*arguments, fails=True)

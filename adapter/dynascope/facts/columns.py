@@ -109,5 +109,3 @@ FACTS = {
     "line_times": Mapping(model.LineTime, "line_time"),
 }
 """The mappings by the name of the field in CompileFacts and of the reader's method."""
-NEWER = ("varying_guard",)
-"""Tables that a readable store of an older Dynascope lacks."""

@@ -308,7 +308,7 @@ class CompileFacts(Struct, kw_only=True):
     backend_failures: list[BackendFailure] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
     call: CompiledCall | None = None
-    """None for an imported log, and where an older Dynascope has recorded."""
+    """None for an imported log."""
     profile: Profile | None = None
     """To be written; `Reader.profiles` reads it, and those of what was compiled later."""
     graphs: list[Graph] = field(default_factory=list)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, NEWER, Mapping
+from dynascope.facts.columns import COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.damage import decoding
@@ -143,34 +143,22 @@ class Reader:
         return found.guards if found is not None else []
 
     def trails(self, compile: int) -> dict[int, Trail]:
-        """Return the trails of a compile by attempt; an older Dynascope recorded none."""
-        if not self._has_table("trail"):
-            return {}
+        """Return the trails of a compile by attempt."""
         rows = self._connection.execute(
             "SELECT attempt, data FROM trail WHERE compile_id = ? ORDER BY attempt", (compile,)
         )
         return {attempt: decoded(data) for attempt, data in rows}
 
     def profiles(self, compile: int) -> list[Profile]:
-        """Return the profile of a compile, then those of what torch compiled later.
-
-        An older Dynascope recorded none.
-        """
-        if not self._has_table("profile"):
-            return []
+        """Return the profile of a compile, then those of what torch compiled later."""
         rows = self._connection.execute("SELECT data FROM profile WHERE compile_id = ? ORDER BY ordinal", (compile,))
         return [decoded_profile(data) for (data,) in rows]
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
-        if not self._has_table("compiled_call"):
-            return None
         row = self._connection.execute("SELECT data FROM compiled_call WHERE compile_id = ?", (compile,)).fetchone()
         with decoding():
             return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
-
-    def _has_table(self, name: str) -> bool:
-        return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone())
 
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""
@@ -219,8 +207,6 @@ class Reader:
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
-        if table in NEWER and not self._has_table(table):
-            return []
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
         struct, read, paths = mapping.struct, mapping.read, self._paths
         with decoding():

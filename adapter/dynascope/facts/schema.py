@@ -1,4 +1,4 @@
-"""The tables. `MIGRATIONS[n]` converts a store from version n to n + 1; a released migration is never changed.
+"""The tables of a store.
 
 A text is stored once per run (`string`). Facts refer to a `source` (the content of a file) and a compile. `tensor` and
 `line_time`, which have most rows, are clustered by file; the rest by compile, with an index by file.
@@ -9,11 +9,14 @@ from __future__ import annotations
 APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
 
-_VERSION_1 = """
+VERSION = 1
+"""`PRAGMA user_version`."""
+
+TABLES = """
 CREATE TABLE run (
     id INTEGER PRIMARY KEY, launch TEXT NOT NULL, origin TEXT NOT NULL, program TEXT NOT NULL, folder TEXT NOT NULL,
     host TEXT NOT NULL, pid INTEGER NOT NULL, python_version TEXT NOT NULL, torch_version TEXT NOT NULL,
-    began REAL NOT NULL, ended REAL
+    began REAL NOT NULL, ended REAL, rank INTEGER
 );
 CREATE INDEX run_by_launch ON run (launch);
 
@@ -29,7 +32,7 @@ CREATE TABLE compile (
     attempts INTEGER NOT NULL, function INTEGER NOT NULL, line INTEGER NOT NULL, resumes_at INTEGER,
     backend INTEGER NOT NULL, reason INTEGER, status TEXT NOT NULL, skip_reason INTEGER, failure INTEGER,
     began REAL NOT NULL, seconds REAL NOT NULL, backend_seconds REAL NOT NULL, graphs INTEGER NOT NULL,
-    nodes INTEGER NOT NULL
+    nodes INTEGER NOT NULL, rank_wait_seconds REAL NOT NULL
 );
 CREATE INDEX compile_by_run ON compile (run_id);
 CREATE INDEX compile_by_source ON compile (source_id);
@@ -86,7 +89,8 @@ CREATE INDEX guard_by_source ON guard (source_id, compile_id);
 CREATE TABLE recompile (
     compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, source_id INTEGER NOT NULL, line INTEGER NOT NULL,
     function INTEGER NOT NULL, failed_compile_id INTEGER NOT NULL, guard INTEGER NOT NULL, value INTEGER,
-    guard_path INTEGER, guard_line INTEGER, limit_reached INTEGER NOT NULL, PRIMARY KEY (compile_id, ordinal)
+    guard_path INTEGER, guard_line INTEGER, limit_reached INTEGER NOT NULL, hint INTEGER,
+    PRIMARY KEY (compile_id, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX recompile_by_source ON recompile (source_id, compile_id);
 
@@ -102,34 +106,21 @@ CREATE TABLE backend_failure (
     backend INTEGER NOT NULL, exception INTEGER NOT NULL, message INTEGER NOT NULL, PRIMARY KEY (compile_id, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX backend_failure_by_source ON backend_failure (source_id, compile_id);
-"""
 
-_VERSION_2 = """
-ALTER TABLE run ADD COLUMN rank INTEGER;
-ALTER TABLE recompile ADD COLUMN hint INTEGER;
-"""
-
-_VERSION_3 = """
-ALTER TABLE compile ADD COLUMN rank_wait_seconds REAL NOT NULL DEFAULT 0;
-"""
-
-_VERSION_4 = """
 CREATE TABLE trail (
     compile_id INTEGER NOT NULL, attempt INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, attempt)
 ) WITHOUT ROWID;
-"""
 
-_VERSION_5 = """
 CREATE TABLE profile (
     compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, ordinal)
 ) WITHOUT ROWID;
-"""
 
-_VERSION_6 = """
 CREATE TABLE generated (
     compile_id INTEGER NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, kind)
 ) WITHOUT ROWID;
+
 CREATE TABLE compiled_call (compile_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+
 CREATE TABLE varying_guard (
     compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, source_id INTEGER NOT NULL, line INTEGER NOT NULL,
     kind INTEGER NOT NULL, expression INTEGER NOT NULL, value INTEGER NOT NULL, others INTEGER NOT NULL,
@@ -137,12 +128,6 @@ CREATE TABLE varying_guard (
 ) WITHOUT ROWID;
 CREATE INDEX varying_guard_by_source ON varying_guard (source_id, compile_id);
 """
-
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
-VERSION = len(MIGRATIONS)
-"""`PRAGMA user_version`."""
-OLDEST_READABLE = 3
-"""The oldest version that is read as it is: what it lacks is a table of its own."""
 
 BY_COMPILE = (
     "call",

@@ -8,7 +8,7 @@ import sqlite3
 import stat
 from pathlib import Path
 
-from dynascope.facts.schema import APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VERSION
+from dynascope.facts.schema import APPLICATION_ID, TABLES, VERSION
 
 FOLDER_NAME = ".dynascope"
 FILE_NAME = "facts.db"
@@ -29,7 +29,7 @@ class StoreMissing(StoreError):
 
 
 class StoreUnreadable(StoreError):
-    """The file is damaged, another program's, or a newer Dynascope's. It is not changed."""
+    """The file is damaged, another program's, or another Dynascope's. It is not changed."""
 
 
 def facts_folder(workspace: str | os.PathLike[str] | None = None) -> Path:
@@ -48,23 +48,15 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     if not _is_there(path):
         raise StoreMissing(f"Nothing has been recorded in {path.parent}. Record a program with: dynascope run PROGRAM")
     connection = _connect(path, "ro")
-    version = _checked_version(connection, path)
-    if version < OLDEST_READABLE:
-        connection.close()
-        raise StoreUnreadable(
-            f"{path} was written by an older Dynascope (version {version}). The next recorded run brings it up to date."
-        )
     connection.execute("PRAGMA query_only = ON")
     return connection
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """Return an autocommit connection to a created or migrated store. Raises StoreUnreadable."""
+    """Return an autocommit connection to a store, which it creates. Raises StoreUnreadable."""
     if not _is_there(path):
         _create(path)
     connection = _connect(path, "rw")
-    if _checked_version(connection, path) < VERSION:
-        _migrate(connection)
     connection.execute("PRAGMA synchronous = NORMAL")  # in WAL mode: no fsync per compile, and nothing a kill can break
     return connection
 
@@ -84,30 +76,27 @@ def _is_there(path: Path) -> bool:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Connect to a store that can be used. Raises StoreUnreadable."""
     # callers prevent concurrent use themselves: one thread may open a store and another read it
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
     except sqlite3.Error as error:
         raise StoreUnreadable(f"{path} cannot be opened ({error}). {WHAT_TO_DO}") from None
-
-
-def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the schema's version; raise StoreUnreadable and close the connection if unusable."""
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # some of what is damaged is no text
         problem = f"{path} cannot be read ({error}). {WHAT_TO_DO}"
     else:
-        if application == APPLICATION_ID and version <= VERSION:
-            return version
+        if application == APPLICATION_ID and version == VERSION:
+            return connection
         problem = (
-            f"{path} was written by a newer Dynascope (version {version}, this one knows {VERSION}). "
-            "Update dynascope, or set DYNASCOPE_FACTS to another folder."
+            f"{path} was written by another Dynascope (version {version}, this one knows {VERSION}). "
+            f"Set DYNASCOPE_FACTS to another folder, or: {WHAT_TO_DO}"
             if application == APPLICATION_ID
             else f"{path} is not a store of Dynascope's. Move it away, or set DYNASCOPE_FACTS to another folder."
         )
@@ -130,7 +119,7 @@ def _create(path: Path) -> None:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            _migrate(connection)
+            connection.executescript(f"BEGIN; PRAGMA user_version = {VERSION}; {TABLES} COMMIT")
         finally:
             connection.close()
         _put_in_place(temporary, path)
@@ -146,18 +135,3 @@ def _put_in_place(temporary: Path, path: Path) -> None:
     except OSError:
         if not path.exists():  # a file system without hard links
             temporary.rename(path)
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema to this version, in one transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        for migration in MIGRATIONS[version:]:
-            for statement in migration.split(";"):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise

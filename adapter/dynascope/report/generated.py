@@ -15,7 +15,7 @@ from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources
 
-_NOT_KEPT = "it was recorded without graphs and bytecode, or by an older Dynascope"
+_NOT_KEPT = "it was recorded without graphs and bytecode"
 _NOT_COMPILED = {
     "empty": "no operation was traced in it",
     "skipped": "it was not compiled",

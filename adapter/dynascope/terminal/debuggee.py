@@ -14,23 +14,26 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 
-from dynascope.terminal.bodies import (
-    BreakpointChange,
-    Capabilities,
-    Continued,
-    Exited,
-    Output,
-    RunInTerminal,
-    SetBreakpointsBody,
-    Stop,
-    ThreadNews,
-)
 from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.breakpoints.exception_filters import Catching
 from dynascope.terminal.breakpoints.locations import Group
 from dynascope.terminal.client import Client, RequestFailed
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import Breakpoint, DataBreakpointInfo, Thread, ThreadsBody
+from dynascope.wire.dap import (
+    Breakpoint,
+    BreakpointChange,
+    BreakpointsBody,
+    Capabilities,
+    ContinueBody,
+    DataBreakpointInfo,
+    Exited,
+    Output,
+    RunInTerminal,
+    Stopped,
+    Thread,
+    ThreadChange,
+    ThreadsBody,
+)
 
 Body = TypeVar("Body")
 ADAPTER = (sys.executable, "-m", "dynascope", "dap")
@@ -80,7 +83,7 @@ class Debuggee:
         share_stdin: bool,
     ) -> None:
         """Start the adapter; `share_stdin` gives the program this stdin. Raises AdapterGone."""
-        self.stops: dict[int, Stop] = {}
+        self.stops: dict[int, Stopped] = {}
         self.exited: set[int] = set()
         """Ids of the threads that have ended."""
         self.ended = False
@@ -146,19 +149,12 @@ class Debuggee:
             here = [one for one in here if one.data_id or self._finds_watched(one)]
         asked = [one.to_dap() for one in here]
         if not isinstance(group, Path):
-            body = self.request(_REQUESTS[group], {"breakpoints": asked}, SetBreakpointsBody)
+            body = self.request(_REQUESTS[group], {"breakpoints": asked}, BreakpointsBody)
         else:
             source = {"path": os.fspath(group), "name": os.path.basename(group)}
-            body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, SetBreakpointsBody)
+            body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, BreakpointsBody)
         for one, answer in zip(here, body.breakpoints, strict=False):
-            one.answer = Breakpoint(
-                id=answer.id,
-                verified=answer.verified,
-                line=answer.line,
-                message=answer.message,
-                source=answer.source,
-                instruction_reference=answer.instruction_reference,
-            )
+            one.answer = answer
 
     def set_exception_filters(self, catching: Catching) -> dict[str, str]:
         """Switch exactly these on; return the user's refused ones and why. Raises RequestFailed."""
@@ -170,7 +166,7 @@ class Debuggee:
         if self.capabilities.supports_exception_filter_options:
             options = [{"filterId": one} | ({"condition": when} if when else {}) for one, when in on.items()]
             arguments = {"filters": [], "filterOptions": options}
-        body = self.request("setExceptionBreakpoints", arguments, SetBreakpointsBody)
+        body = self.request("setExceptionBreakpoints", arguments, BreakpointsBody)
         answers = zip(on, body.breakpoints, strict=False)
         return {
             name: answer.message or "refused"
@@ -192,7 +188,7 @@ class Debuggee:
         """Resume a thread; `how` are more arguments. Raises RequestFailed if it is still stopped."""
         with self.changed:
             before = dict(self.stops)
-        answer = self._client.request(command, {"threadId": thread_id, **how}, Continued)
+        answer = self._client.request(command, {"threadId": thread_id, **how}, ContinueBody)
         all_go_on = answer.all_threads_continued and not how.get("singleThread")
         with self.changed:
             # a stop that arrived during the request is another object, and stays
@@ -205,7 +201,7 @@ class Debuggee:
         threads = self.threads()
         self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
 
-    def wait(self, single_thread: int | None = None, seconds: float | None = None) -> Stop | None:
+    def wait(self, single_thread: int | None = None, seconds: float | None = None) -> Stopped | None:
         """Return the next stop; None when the program or `single_thread` ends, or after `seconds`.
 
         Raises KeyboardInterrupt at Ctrl-C.
@@ -237,12 +233,12 @@ class Debuggee:
 
     def _event(self, name: str, body: msgspec.Raw) -> None:
         if name == "stopped":
-            stop = msgspec.json.decode(body, type=Stop)
+            stop = msgspec.json.decode(body, type=Stopped)
             with self.changed:
                 self.stops[stop.thread_id] = stop
                 self.changed.notify_all()
         elif name == "thread":
-            news = msgspec.json.decode(body, type=ThreadNews)
+            news = msgspec.json.decode(body, type=ThreadChange)
             if news.reason == "exited":
                 with self.changed:
                     self.exited.add(news.thread_id)
@@ -264,7 +260,7 @@ class Debuggee:
             raise RequestFailed(f"a terminal cannot serve `{command}`")
         launch = msgspec.json.decode(arguments, type=RunInTerminal)
         environment = dict(os.environ)
-        for variable, value in launch.env.items():
+        for variable, value in (launch.env or {}).items():
             if value is None:
                 environment.pop(variable, None)
             else:

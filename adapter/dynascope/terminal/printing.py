@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from dynascope.terminal.bodies import Output, Stop
 from dynascope.terminal.breakpoints.breakpoints import UserBreakpoint
 from dynascope.terminal.breakpoints.locations import display_path
-from dynascope.wire.dap import FIRST_AGENT_ID, StackFrame, Thread, Variable
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Output, StackFrame, Stopped, Thread, Variable
 
 COMPILE_TIME = "bold magenta"
 RUN_TIME = "bold green"
@@ -63,7 +63,7 @@ class Printer:
             style = "bold yellow" if output.category == "important" else "dim"
             self.say(output.output.rstrip("\n"), style)
 
-    def stop(self, stop: Stop, frame: StackFrame | None, hit: Sequence[UserBreakpoint]) -> None:
+    def stop(self, stop: Stopped, frame: StackFrame | None, hit: Sequence[UserBreakpoint]) -> None:
         """Print a stop: `● compile time  forward [0/0]  model.py:12  (breakpoint 1)`."""
         if frame is None:
             self.say(f"● thread {stop.thread_id} stopped ({stop.reason})", RUN_TIME)

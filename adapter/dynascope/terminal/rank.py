@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from dynascope.terminal.bodies import Output, StartDebugging
 from dynascope.terminal.breakpoints.breakpoints import Breakpoints
 from dynascope.terminal.breakpoints.exception_filters import Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import Breakpoint
+from dynascope.wire.dap import Breakpoint, Output, StartDebugging
 
 
 class Rank(Debuggee):

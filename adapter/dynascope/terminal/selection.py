@@ -7,12 +7,21 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from dynascope.terminal.bodies import SourceBody, Stop
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee
 from dynascope.terminal.printing import lines_of
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import FIRST_AGENT_ID, EvaluateResult, Scope, ScopesBody, StackFrame, Variable, VariablesBody
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import (
+    EvaluateResult,
+    Scope,
+    ScopesBody,
+    SourceBody,
+    StackFrame,
+    Stopped,
+    Variable,
+    VariablesBody,
+)
 
 Body = TypeVar("Body")
 PAGE = 100
@@ -29,7 +38,7 @@ class Selection:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.debuggee: Debuggee | None = None
-        self.stop: Stop | None = None
+        self.stop: Stopped | None = None
         self.frames: list[StackFrame] = []
         self.selected = 0
         self.finished = False

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from dynascope.terminal.bodies import ExceptionFilter, ExceptionInfoBody, Stop
 from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.breakpoints.exception_filters import Catching
 from dynascope.terminal.breakpoints.locations import Group, lines_of_function
@@ -20,7 +19,10 @@ from dynascope.terminal.selection import CommandError, Selection
 from dynascope.terminal.threads_left_stopped import still_stopped
 from dynascope.wire.dap import (
     Breakpoint,
+    ExceptionBreakpointsFilter,
+    ExceptionInfo,
     StackTraceBody,
+    Stopped,
     ThreadsBody,
 )
 
@@ -124,7 +126,7 @@ class Session(Selection):
         else:
             self._arrive(stop)
 
-    def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stop | None:
+    def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stopped | None:
         """Wait for the next stop; None at the end. Raises _StillRunning at the second Ctrl-C."""
         debuggee = self.need_program()
         pausing, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
@@ -152,7 +154,7 @@ class Session(Selection):
                 return stop
             debuggee.resume("continue", stop.thread_id)
 
-    def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stop:
+    def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stopped:
         """Return the stop of another thread. Raises _StillRunning if there is none."""
         stop = still_stopped(debuggee, single_thread) if single_thread is not None else None
         if stop is None:
@@ -199,7 +201,7 @@ class Session(Selection):
         if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
         stop = debuggee.stops.get(thread_id)
-        self._show_stop(stop or Stop(reason="stopped with the others", thread_id=thread_id))
+        self._show_stop(stop or Stopped(reason="stopped with the others", thread_id=thread_id))
 
     # ---- showing
 
@@ -221,13 +223,13 @@ class Session(Selection):
 
     # ---- stops and breakpoints
 
-    def exception_filters(self) -> list[ExceptionFilter]:
+    def exception_filters(self) -> list[ExceptionBreakpointsFilter]:
         """Return the adapter's filters, even before the program runs. Raises CommandError."""
         try:
             capabilities = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
         except RequestFailed as error:
             raise CommandError(str(error)) from error
-        return capabilities.exception_breakpoint_filters
+        return capabilities.exception_breakpoint_filters or []
 
     def find_watched(self, breakpoint: UserBreakpoint) -> None:
         """Request the data id of `one`, in the selected frame if there is one. Raises CommandError."""
@@ -247,15 +249,15 @@ class Session(Selection):
         except RequestFailed as error:
             raise CommandError(str(error)) from error
 
-    def _arrive(self, stop: Stop) -> None:
-        hit = self.breakpoints.hit(stop.hit_breakpoint_ids)
+    def _arrive(self, stop: Stopped) -> None:
+        hit = self.breakpoints.hit(stop.hit_breakpoint_ids or [])
         for breakpoint in hit:
             breakpoint.hits += 1
             if self.breakpoints.used(breakpoint):
                 self.send_breakpoints(breakpoint.location.group)
         self._show_stop(stop, hit)
 
-    def _show_stop(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
+    def _show_stop(self, stop: Stopped, hit: Sequence[UserBreakpoint] = ()) -> None:
         """Select a stopped thread and show it. Raises CommandError and keeps the old selection."""
         frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
@@ -271,10 +273,10 @@ class Session(Selection):
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
             self.listed = None
 
-    def _exception(self, stop: Stop) -> str:
+    def _exception(self, stop: Stopped) -> str:
         """Return a text such as `ValueError: no`, from `exceptionInfo` if the adapter answers it."""
         try:
-            info = self.ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfoBody)
+            info = self.ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfo)
         except CommandError:
             return stop.text or stop.description or "exception"
         return f"{info.exception_id}: {info.description}" if info.description else info.exception_id
@@ -295,6 +297,6 @@ class Session(Selection):
             self.printer.say(str(breakpoint), "dim")
 
 
-def _is_exit(stop: Stop) -> bool:
+def _is_exit(stop: Stopped) -> bool:
     """Whether debugpy stopped because of `sys.exit(1)`, which is not an error."""
     return stop.reason == "exception" and stop.text == "SystemExit"

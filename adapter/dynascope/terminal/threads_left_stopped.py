@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from dynascope.terminal.bodies import Stop
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee
-from dynascope.wire.dap import StackTraceBody
+from dynascope.wire.dap import StackTraceBody, Stopped
 
 
-def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
+def still_stopped(debuggee: Debuggee, thread_id: int) -> Stopped | None:
     """Return the stop of another thread; None if all run, or are in C, or the program has ended."""
     try:
         threads = debuggee.threads()
@@ -18,7 +17,7 @@ def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
         return None
     for thread in threads:
         if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
-            return debuggee.stops.get(thread.id) or Stop(reason="stopped with the others", thread_id=thread.id)
+            return debuggee.stops.get(thread.id) or Stopped(reason="stopped with the others", thread_id=thread.id)
     return None
 
 

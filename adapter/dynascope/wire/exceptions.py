@@ -1,4 +1,4 @@
-"""DAP's types for exceptions: the filters that a client switches on, and the body of `exceptionInfo`."""
+"""The agent's exception filters, and one that a client has switched on."""
 
 from __future__ import annotations
 
@@ -65,22 +65,3 @@ class ExceptionFilter(DapStruct):
     id: int
     filter_id: FilterId
     condition: str | None = None
-
-
-class ExceptionDetails(DapStruct):
-    """DAP's ExceptionDetails: `stack_trace` has the outermost frame first, `inner_exception` the cause."""
-
-    message: str
-    type_name: str
-    full_type_name: str
-    stack_trace: str | None = None
-    inner_exception: list[ExceptionDetails] | None = None
-
-
-class ExceptionInfo(DapStruct):
-    """Body of an `exceptionInfo` response. `exception_id` is a heading, such as `graph break GB0059`."""
-
-    exception_id: str
-    break_mode: Literal["never", "always", "unhandled", "userUnhandled"]
-    description: str
-    details: ExceptionDetails | None = None

@@ -6,12 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from dynascope.wire.dap import (
-    Breakpoint,
-    Source,
-    StackFrame,
-)
-from dynascope.wire.exceptions import ExceptionInfo
+from dynascope.wire.dap import Breakpoint, ExceptionInfo, Source, StackFrame
 from dynascope.wire.messages import Area, Message, StopReason
 
 

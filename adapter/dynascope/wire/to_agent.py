@@ -6,13 +6,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dynascope.wire.dap import (
-    FIRST_AGENT_ID,
-    DataBreakpoint,
-    FunctionBreakpoint,
-    InstructionBreakpoint,
-    SourceBreakpoint,
-)
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
 from dynascope.wire.exceptions import ExceptionFilter
 from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand, StoppedThreadRequest, TravelCommand
 

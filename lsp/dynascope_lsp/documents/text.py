@@ -13,8 +13,7 @@ from functools import cached_property
 from dynascope.facts.model import hash_lines
 from lsprotocol import types
 
-from dynascope_lsp.documents.reparsing import Parsed, parsed
-from dynascope_lsp.documents.syntax import Index
+from dynascope_lsp.documents.syntax import Index, parse
 
 LAST_COLUMN = 2**31 - 1
 """A column after the end of any line; LSP takes it for the end."""
@@ -26,18 +25,10 @@ class Text:
     """An immutable text; derived values are computed once."""
 
     def __init__(
-        self,
-        source: str,
-        encoding: types.PositionEncodingKind | str = types.PositionEncodingKind.Utf16,
-        before: Text | None = None,
+        self, source: str, encoding: types.PositionEncodingKind | str = types.PositionEncodingKind.Utf16
     ) -> None:
-        """Take an earlier version as `before`: its unchanged parts are not parsed again."""
         self.source = source
         self.encoding = encoding
-        self._basis: Parsed | None = before._parsed or before._basis if before is not None else None
-        self._parsed: Parsed | None = None
-        self._is_parsed = False
-        self._index: Index | None = None
 
     @cached_property
     def lines(self) -> list[str]:
@@ -49,21 +40,15 @@ class Text:
         """Return the line hashes that facts use; see `dynascope.facts.model.hash_lines`."""
         return hash_lines(self.source)
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module | None:
-        """Return the tree; None while the text is not valid Python, often while the user types."""
-        return self.index.tree if self.index is not None else None
+        """Return the tree; None while the text is not valid Python."""
+        return parse(self.source)
 
-    @property
+    @cached_property
     def index(self) -> Index | None:
         """Return the index of the tree by line; None when there is no tree."""
-        if not self._is_parsed or (self._parsed is not None and self._parsed.moved):
-            self._parsed = parsed(self.source, self.lines, self._basis)
-            self._is_parsed = True
-            if self._parsed is not None:
-                self._basis = None
-            self._index = Index(self._parsed.blocks) if self._parsed is not None else None
-        return self._index
+        return Index(self.tree) if self.tree is not None else None
 
     def line(self, line: int) -> str:
         """Return the text of a line; "" for a line that does not exist."""

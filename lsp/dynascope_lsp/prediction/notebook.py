@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope_lsp.documents.reparsing import parse
+from dynascope_lsp.documents.syntax import parse
 
 _MAGIC = ("%", "!", "?")
 

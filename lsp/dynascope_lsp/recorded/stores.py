@@ -17,7 +17,7 @@ from pathlib import Path
 from dynascope.facts.damage import decoding
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import Reader, View
-from dynascope.facts.schema import MIGRATIONS
+from dynascope.facts.schema import TABLES
 from dynascope.facts.store import (
     FILE_NAME,
     FOLDER_NAME,
@@ -34,8 +34,8 @@ DEPTH = 3
 
 _UNKNOWN = (0, 0, 0)
 """What a file that was refused without a look at it is known by."""
-_TABLES = re.findall(r"CREATE TABLE (\w+)", MIGRATIONS[0])
-"""The tables that a store of any readable version has."""
+_TABLES = re.findall(r"CREATE TABLE (\w+)", TABLES)
+"""The tables that every store has."""
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist"}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.wire.dap import FIRST_AGENT_ID, Variable
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Variable
 
 from tests.support.backward.sessions import EAGER, TRAIN, configuration, ends_well
 from tests.support.dap.client import DapClient, Stop

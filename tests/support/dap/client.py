@@ -26,15 +26,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import msgspec
-from dynascope.wire.dap import (
-    FIRST_AGENT_ID,
-    Breakpoint,
-    EvaluateResult,
-    Scope,
-    StackFrame,
-    Thread,
-    Variable,
-)
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Breakpoint, EvaluateResult, Scope, StackFrame, Thread, Variable
 
 from tests.support import fork_server
 from tests.support.dap import schema

@@ -22,13 +22,12 @@ NEWER_DEFINITIONS: dict[str, Any] = {
     "LocationsRequest": {
         "type": "object",
         "required": ["arguments"],
-        "properties": {
-            "arguments": {
-                "type": "object",
-                "required": ["locationReference"],
-                "properties": {"locationReference": {"type": "integer"}},
-            }
-        },
+        "properties": {"arguments": {"$ref": "#/definitions/LocationsArguments"}},
+    },
+    "LocationsArguments": {
+        "type": "object",
+        "required": ["locationReference"],
+        "properties": {"locationReference": {"type": "integer"}},
     },
     "LocationsResponse": {
         "type": "object",
@@ -82,6 +81,10 @@ def definitions() -> dict[str, Any]:
     choice["anyOf"] = choice.pop("oneOf")
     for reference in ("declarationLocationReference", "valueLocationReference"):
         definitions["Variable"]["properties"][reference] = {"type": "integer"}
+    _, evaluated = definitions["EvaluateResponse"]["allOf"]
+    evaluated["properties"]["body"]["properties"]["valueLocationReference"] = {"type": "integer"}
+    for breakpoint in ("SourceBreakpoint", "InstructionBreakpoint"):
+        definitions[breakpoint]["properties"]["mode"] = {"type": "string"}
     return definitions | NEWER_DEFINITIONS
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from dynascope.agent.recorder import process
 from dynascope.agent.session.agent import Agent
-from dynascope.wire.dap import EvaluateResult, StackFrame, TimelineBody
+from dynascope.wire.beyond_dap import TimelineBody
+from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Evaluate, PrepareTravel, Timeline
 

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.beyond_dap import FormattedStackBody
 from dynascope.wire.dap import (
     BreakpointsBody,
     DisassembleBody,
     EvaluateResult,
-    FormattedStackBody,
     InstructionBreakpoint,
     LocationsBody,
     ScopesBody,

@@ -13,11 +13,10 @@ import msgspec
 import torch
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.beyond_dap import FormattedStackBody, Parameter
 from dynascope.wire.dap import (
     EvaluateResult,
-    FormattedStackBody,
     LocationsBody,
-    Parameter,
     Scope,
     ScopesBody,
     SourceBreakpoint,

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.checkpoint import PREVIOUS_STOP
-from dynascope.wire.dap import FIRST_AGENT_ID, DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (

@@ -90,6 +90,9 @@ class Adapter:
         self.breakpoints = [one["line"] for one in arguments["breakpoints"]]
         return {"breakpoints": [{"id": i, "verified": True, "line": n} for i, n in enumerate(self.breakpoints)]}
 
+    def setFunctionBreakpoints(self, arguments: dict) -> dict:
+        return {"breakpoints": []}
+
     def threads(self, arguments: dict) -> dict:
         return {"threads": [{"id": 1, "name": "MainThread"}, {"id": 2, "name": "other"}]}
 

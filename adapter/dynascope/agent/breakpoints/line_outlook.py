@@ -10,7 +10,7 @@ from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.program.functions import FunctionKey, disabled_because, find_function, key_of
-from dynascope.wire.dap import HAS_STOPPED
+from dynascope.wire.beyond_dap import HAS_STOPPED
 
 _AFTER_BREAK = "Dynamo cannot resume after a graph break in {name}, and leaves the rest of it uncompiled"
 _AT_IMPORT = "Dynamo never traces module-level code"

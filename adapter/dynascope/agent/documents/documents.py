@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dynascope.wire.dap import Source, SourceBody, document_path
+from dynascope.wire.beyond_dap import document_path
+from dynascope.wire.dap import Source, SourceBody
 from dynascope.wire.from_agent import SourcesLoaded
 from dynascope.wire.messages import Message
 

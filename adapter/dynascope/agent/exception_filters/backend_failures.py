@@ -7,7 +7,7 @@ from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile.backend_failures import BackendFailureEvents, failure_of
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.wire.exceptions import ExceptionInfo
+from dynascope.wire.dap import ExceptionInfo
 
 
 class BackendFailures(FilterSource):

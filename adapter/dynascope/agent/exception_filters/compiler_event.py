@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
 from dynascope.facts.model import StackFrame
-from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
+from dynascope.wire.dap import ExceptionDetails, ExceptionInfo
 
 
 @dataclass

@@ -21,7 +21,7 @@ from dynascope.agent.program.user_code import is_our_code, is_user_code, real_pa
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.model import StackFrame
-from dynascope.wire.exceptions import ExceptionInfo
+from dynascope.wire.dap import ExceptionInfo
 
 VIOLATION = "constraint violation"
 """The DAP `exceptionId`."""

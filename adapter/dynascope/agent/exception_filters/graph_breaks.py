@@ -20,7 +20,7 @@ from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.effects import Effect, sentence
 from dynascope.facts import break_message
-from dynascope.wire.exceptions import ExceptionInfo
+from dynascope.wire.dap import ExceptionInfo
 
 
 class GraphBreaks(FilterSource):

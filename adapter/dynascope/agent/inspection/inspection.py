@@ -20,7 +20,8 @@ from dynascope.agent.inspection.values.errors import NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, computed
-from dynascope.wire.dap import EvaluateResult, Parameter, ScopesBody, StepInTargetsBody
+from dynascope.wire.beyond_dap import Parameter
+from dynascope.wire.dap import EvaluateResult, ScopesBody, StepInTargetsBody
 from dynascope.wire.to_agent import Evaluate
 
 _CONSOLE = "Console"

@@ -23,10 +23,10 @@ from dynascope.agent.inspection.values.locations import Locations
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.paging import requested_rows
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, to_variable
+from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import (
     EvaluateResult,
     LocationsBody,
-    Parameter,
     Scope,
     ScopesBody,
     Source,

@@ -7,7 +7,7 @@ import linecache
 import os.path
 import threading
 
-from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 
 _FIRST = FIRST_AGENT_ID + (1 << 29)
 """The first reference, above those of a session's documents, which start at FIRST_AGENT_ID."""

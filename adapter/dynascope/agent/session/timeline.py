@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from dynascope.agent.tracing.trail import Position
-from dynascope.wire.dap import Source, TimelineBody, TimelineEvent, TimelineKind, goto_target_id
+from dynascope.wire.beyond_dap import TimelineBody, TimelineEvent, TimelineKind, goto_target_id
+from dynascope.wire.dap import Source
 
 KEPT = 10_000
 _NOT_REPEATED: tuple[TimelineKind, ...] = ("stop", "restart")

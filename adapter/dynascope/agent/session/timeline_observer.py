@@ -27,7 +27,7 @@ from dynascope.facts.model import StackFrame
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.recompile_reason import FailedGuard
-from dynascope.wire.dap import TimelineKind
+from dynascope.wire.beyond_dap import TimelineKind
 from dynascope.wire.from_agent import Stopping
 
 _FIRST = 1

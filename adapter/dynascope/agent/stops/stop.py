@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dynascope.wire.exceptions import ExceptionInfo
+from dynascope.wire.dap import ExceptionInfo
 from dynascope.wire.messages import StopReason
 
 

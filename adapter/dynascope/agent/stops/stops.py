@@ -17,7 +17,8 @@ from dynascope.agent.program.frames import program_frames
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.time_limits import TimeLimits
-from dynascope.wire.dap import FIRST_AGENT_ID, Source
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import CompileBegins, Invalidated, Output, Resumed, Stopping
 from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
 from dynascope.wire.to_agent import PrepareStep

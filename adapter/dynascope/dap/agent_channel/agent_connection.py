@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.pending_requests import PendingRequests
-from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.errors import RequestError, cause
+from dynascope.dap.protocol.launch_arguments import Address
 from dynascope.dap.protocol.transport import no_delay
 from dynascope.wire import channel, token_server
 from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply

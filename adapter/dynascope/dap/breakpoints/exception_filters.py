@@ -66,7 +66,8 @@ _NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
 
 async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsArguments) -> list[Breakpoint]:
     """Switch exactly these filters on; return their states. Raises RequestError of debugpy."""
-    filters = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters] + (arguments.filter_options or [])
+    filters = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters or ()]
+    filters += arguments.filter_options or []
     states = [_judged(program, entry) for entry in filters]
     options = arguments.exception_options or []
     states += [_of_debugpy(program, program.client.exception_id(str(entry))) for entry in options]

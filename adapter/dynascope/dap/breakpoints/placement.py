@@ -13,6 +13,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.errors import RequestError
+from dynascope.wire.beyond_dap import is_document
 from dynascope.wire.dap import (
     BreakpointsBody,
     DataBreakpoint,
@@ -20,7 +21,6 @@ from dynascope.wire.dap import (
     InstructionBreakpoint,
     Source,
     SourceBreakpoint,
-    is_document,
 )
 from dynascope.wire.to_agent import (
     SetBreakpoints,

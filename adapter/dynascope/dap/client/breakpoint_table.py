@@ -14,17 +14,15 @@ from typing import TypeVar
 
 import msgspec
 
-from dynascope.dap.protocol.arguments import (
+from dynascope.wire import log_messages
+from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
+from dynascope.wire.counting import counted
+from dynascope.wire.dap import (
+    Breakpoint,
     ClientBreakpoint,
     ClientDataBreakpoint,
     ClientFunctionBreakpoint,
     ClientInstructionBreakpoint,
-)
-from dynascope.wire import log_messages
-from dynascope.wire.counting import counted
-from dynascope.wire.dap import (
-    FIRST_ENTRY_ID,
-    Breakpoint,
     DataBreakpoint,
     FunctionBreakpoint,
     InstructionBreakpoint,

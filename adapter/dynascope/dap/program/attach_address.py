@@ -11,8 +11,7 @@ import os
 
 import msgspec
 
-from dynascope.dap.protocol.arguments import Address
-from dynascope.dap.protocol.launch_arguments import AttachArguments
+from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
 from dynascope.wire.channel import TOKEN_VARIABLE
 from dynascope.wire.token_file import token_file
 

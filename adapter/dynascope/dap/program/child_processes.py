@@ -14,10 +14,10 @@ from dynascope import debugpy_adapter
 from dynascope.dap.agent_channel.agent_connection import open_listener
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
-from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import UnreadableMessage
 from dynascope.dap.protocol.errors import RequestError, TransportError
+from dynascope.dap.protocol.launch_arguments import Address
 from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.torch_processes import is_torchs
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from dynascope.dap.protocol.arguments import StackFrameFormat
-from dynascope.wire.dap import Parameter, StackFrame
+from dynascope.wire.beyond_dap import Parameter
+from dynascope.wire.dap import StackFrame
 
 
 def needs_agent(format: StackFrameFormat | None) -> bool:

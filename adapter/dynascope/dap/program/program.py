@@ -20,8 +20,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import Stop, Stops, capabilities_at, own_stopped
-from dynascope.dap.protocol.arguments import NoArguments
-from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError

@@ -24,12 +24,11 @@ from dynascope.dap.program import attach_address, attach_by_pid, injected_source
 from dynascope.dap.program.debugpy_events import DebugpyEvents
 from dynascope.dap.program.injection import inject
 from dynascope.dap.program.program import Answer, Program
-from dynascope.dap.protocol.arguments import Address, NoArguments
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.errors import RequestError, TransportError, cause
-from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, for_debugpy
+from dynascope.dap.protocol.launch_arguments import Address, AttachArguments, LaunchArguments, for_debugpy
 from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.channel import new_token
 

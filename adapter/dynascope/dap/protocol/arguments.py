@@ -1,20 +1,20 @@
-"""The arguments of the requests that are served, typed as in the DAP specification.
+"""The arguments of the requests that are served.
 
-Fields that the adapter does not read are not listed: msgspec skips them, and forwarded requests keep theirs.
-https://microsoft.github.io/debug-adapter-protocol/specification
+Made from the protocol's JSON schema by `make dap-structs`; https://microsoft.github.io/debug-adapter-protocol/specification.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Raw, field
-
-from dynascope.wire.dap import DapStruct, DataAccess, Source
-
-
-class NoArguments(DapStruct):
-    """The arguments of `threads`, `configurationDone` and others that need none."""
+from dynascope.wire.dap import (
+    ClientBreakpoint,
+    ClientDataBreakpoint,
+    ClientFunctionBreakpoint,
+    ClientInstructionBreakpoint,
+    DapStruct,
+    Source,
+)
 
 
 class ValueFormat(DapStruct):
@@ -24,18 +24,12 @@ class ValueFormat(DapStruct):
 class InitializeArguments(DapStruct):
     lines_start_at1: bool = True
     columns_start_at1: bool = True
-    path_format: str = "path"
+    path_format: str | None = None
     supports_run_in_terminal_request: bool = False
     supports_start_debugging_request: bool = False
     supports_progress_reporting: bool = False
     supports_invalidated_event: bool = False
     supports_variable_paging: bool = False
-
-
-class RestartArguments(DapStruct):
-    """`arguments` is the current launch or attach configuration; None: the one before."""
-
-    arguments: dict[str, Raw] | None = None
 
 
 class DisconnectArguments(DapStruct):
@@ -48,45 +42,15 @@ class TerminateArguments(DapStruct):
     restart: bool = False
 
 
-class ClientBreakpoint(DapStruct):
-    """One breakpoint of `setBreakpoints`, before it has an id."""
-
-    line: int
-    column: int | None = None
-    condition: str | None = None
-    hit_condition: str | None = None
-    log_message: str | None = None
-    mode: str | None = None
-    """One of the `breakpointModes` of `initialize`."""
-
-
 class SetBreakpointsArguments(DapStruct):
-    """`lines` is the deprecated form of `breakpoints`; some clients send only that."""
-
     source: Source
     breakpoints: list[ClientBreakpoint] | None = None
     lines: list[int] | None = None
     source_modified: bool = False
 
 
-class ClientFunctionBreakpoint(DapStruct):
-    name: str
-    condition: str | None = None
-    hit_condition: str | None = None
-
-
 class SetFunctionBreakpointsArguments(DapStruct):
     breakpoints: list[ClientFunctionBreakpoint]
-
-
-class ClientInstructionBreakpoint(DapStruct):
-    """`instruction_reference` plus `offset` bytes is the address."""
-
-    instruction_reference: str
-    offset: int = 0
-    condition: str | None = None
-    hit_condition: str | None = None
-    mode: str | None = None
 
 
 class SetInstructionBreakpointsArguments(DapStruct):
@@ -94,35 +58,22 @@ class SetInstructionBreakpointsArguments(DapStruct):
 
 
 class BreakpointLocationsArguments(DapStruct):
-    """Without `end_line` the range is one line. Columns are not read: a breakpoint is on a whole line."""
-
     source: Source
     line: int
     end_line: int | None = None
 
 
 class DisassembleArguments(DapStruct):
-    """`offset` is in bytes, `instruction_offset` in instructions."""
-
     memory_reference: str
     instruction_count: int
-    offset: int = 0
-    instruction_offset: int = 0
+    offset: int | None = None
+    instruction_offset: int | None = None
 
 
 class DataBreakpointInfoArguments(DapStruct):
-    """`name` is a child of `variables_reference`, an expression at `frame_id`, or one that needs no frame."""
-
     name: str
     variables_reference: int | None = None
     frame_id: int | None = None
-
-
-class ClientDataBreakpoint(DapStruct):
-    data_id: str
-    access_type: DataAccess | None = None
-    condition: str | None = None
-    hit_condition: str | None = None
 
 
 class SetDataBreakpointsArguments(DapStruct):
@@ -140,47 +91,33 @@ class ExceptionPathSegment(DapStruct):
 
 
 class ExceptionOptions(DapStruct):
-    """Options for debugpy, which ends the session when it cannot read them."""
-
     break_mode: Literal["never", "always", "unhandled", "userUnhandled"]
-    path: list[ExceptionPathSegment] = field(default_factory=list)
+    path: list[ExceptionPathSegment] | None = None
 
 
 class SetExceptionBreakpointsArguments(DapStruct):
-    """A client that reads `supportsExceptionFilterOptions` names every filter in `filter_options`."""
-
-    filters: list[str] = field(default_factory=list)
+    filters: list[str] | None = None
     filter_options: list[ExceptionFilterOptions] | None = None
     exception_options: list[ExceptionOptions] | None = None
 
 
 class ThreadArguments(DapStruct):
-    """The arguments of `pause` and `exceptionInfo`."""
-
     thread_id: int
 
 
-class ResumeArguments(ThreadArguments):
-    """The arguments of `continue`, and a part of those of steps."""
-
+class ResumeArguments(DapStruct):
+    thread_id: int
     single_thread: bool = False
-    """Whether other stopped threads stay stopped."""
 
 
-class StepArguments(ResumeArguments):
-    """The arguments of `next`, `stepIn` and `stepOut`; only `stepIn` has a `target_id`, one of `stepInTargets`."""
-
-    granularity: Literal["statement", "line", "instruction"] = "statement"
+class StepArguments(DapStruct):
+    thread_id: int
+    single_thread: bool = False
+    granularity: Literal["statement", "line", "instruction"] | None = None
     target_id: int | None = None
 
 
-class StackFrameFormat(DapStruct):
-    """The parts of a frame's name, and (`include_all`) whether frames are shown that are left out otherwise.
-
-    `parameters` without the others means names and types.
-    """
-
-    hex: bool = False
+class StackFrameFormat(ValueFormat, kw_only=True):
     parameters: bool = False
     parameter_types: bool = False
     parameter_names: bool = False
@@ -191,8 +128,6 @@ class StackFrameFormat(DapStruct):
 
 
 class StackTraceArguments(DapStruct):
-    """`levels` 0 or None means all."""
-
     thread_id: int
     start_frame: int | None = None
     levels: int | None = None
@@ -200,8 +135,6 @@ class StackTraceArguments(DapStruct):
 
 
 class FrameArguments(DapStruct):
-    """The arguments of `scopes`, `stepInTargets` and `restartFrame`."""
-
     frame_id: int
 
 
@@ -221,8 +154,6 @@ class EvaluateArguments(DapStruct):
 
 
 class CompletionsArguments(DapStruct):
-    """`column` counts from 1, in UTF-16 code units, within `line` (default 1) of `text`."""
-
     text: str
     column: int
     line: int | None = None
@@ -244,13 +175,11 @@ class SetExpressionArguments(DapStruct):
 
 
 class SourceArguments(DapStruct):
-    source_reference: int = 0
+    source_reference: int | None = None
     source: Source | None = None
 
 
 class CancelArguments(DapStruct):
-    """`request_id` is the `seq` of a request; a client gives one id or both."""
-
     request_id: int | None = None
     progress_id: str | None = None
 
@@ -269,33 +198,6 @@ class GotoArguments(DapStruct):
     target_id: int
 
 
-class TimelineArguments(DapStruct):
-    """`count`: how many events at most, the newest."""
-
-    count: int = 1_000
-
-
-class CompareArguments(DapStruct):
-    """Two compile ids, `0/0` and `0/1`; without them the newest recompile and the compile that it replaces."""
-
-    left: str | None = None
-    right: str | None = None
-
-
 class ModulesArguments(DapStruct):
     start_module: int | None = None
     module_count: int | None = None
-
-
-class Address(DapStruct):
-    """The value of `connect` or `listen` in an attach configuration."""
-
-    port: int
-    host: str = "127.0.0.1"
-
-
-class PathMapping(DapStruct):
-    """`localRoot` on the client's machine is `remoteRoot` on the program's machine; "." means the same path."""
-
-    local_root: str
-    remote_root: str

@@ -11,6 +11,10 @@ from dynascope.wire.dap import DapStruct
 Arguments = TypeVar("Arguments", bound=DapStruct)
 
 
+class NoArguments(DapStruct):
+    """The arguments of `threads`, `configurationDone` and others that need none."""
+
+
 class Answered:
     """The type of ANSWERED."""
 

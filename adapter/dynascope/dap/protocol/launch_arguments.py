@@ -10,10 +10,30 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, field
 
-from dynascope.dap.protocol.arguments import Address, ExceptionFilterOptions, PathMapping
+from dynascope.dap.protocol.arguments import ExceptionFilterOptions
 from dynascope.wire.dap import DapStruct
 
 OURS = ("runtime", "record", "history", "debugDynamo", "compiledAutograd", "token", "exceptionFilters")
+
+
+class RestartArguments(DapStruct):
+    """`arguments` is the current launch or attach configuration; None: the one before."""
+
+    arguments: dict[str, Raw] | None = None
+
+
+class Address(DapStruct):
+    """The value of `connect` or `listen` in an attach configuration."""
+
+    port: int
+    host: str = "127.0.0.1"
+
+
+class PathMapping(DapStruct):
+    """`localRoot` on the client's machine is `remoteRoot` on the program's machine; "." means the same path."""
+
+    local_root: str
+    remote_root: str
 
 
 class StartArguments(DapStruct):

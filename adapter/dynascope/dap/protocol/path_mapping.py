@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from dynascope.dap.protocol.arguments import PathMapping
+from dynascope.dap.protocol.launch_arguments import PathMapping
 from dynascope.wire.dap import Source, StackFrame
 
 

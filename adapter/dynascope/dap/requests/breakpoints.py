@@ -5,7 +5,6 @@ from __future__ import annotations
 from dynascope.dap.breakpoints.placement import place_file, place_functions
 from dynascope.dap.protocol.arguments import (
     BreakpointLocationsArguments,
-    ClientBreakpoint,
     SetBreakpointsArguments,
     SetFunctionBreakpointsArguments,
 )
@@ -13,7 +12,7 @@ from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import BreakpointsBody
+from dynascope.wire.dap import BreakpointsBody, ClientBreakpoint
 from dynascope.wire.to_agent import FindBreakpointLocations
 
 BREAKPOINT_MODES = [

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from dynascope.dap.program.program import Program, decode_body
-from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, NoArguments, SourceArguments
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, SourceArguments
+from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody, Module, ModulesBody, Source
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import LoadedSourcesBody, LocationsBody, Module, ModulesBody, Source
 from dynascope.wire.to_agent import LoadedSources, Locations, Modules, SourceText
 
 
@@ -42,7 +43,7 @@ async def _files_of_modules(program: Program) -> list[Source]:
 @request("source", SourceArguments, cancellable=True)
 async def source(session: Session, call: Call[SourceArguments]) -> Body:
     document = call.arguments.source
-    reference = (document.source_reference if document is not None else None) or call.arguments.source_reference
+    reference = (document.source_reference if document is not None else None) or call.arguments.source_reference or 0
     if reference < FIRST_AGENT_ID:
         return session.pass_to_debugpy(call)
     agent = session.running().agent
@@ -74,7 +75,7 @@ async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
     if program.agent is not None:
         body = await program.agent.ask(Modules(id=program.agent.next_id()))
         for module in msgspec.json.decode(body, type=ModulesBody).modules:
-            module.path = program.paths.to_client(module.path)
+            module.path = program.paths.to_client(module.path or "")
             traced[module.path] = module
     listing: list[Any] = []
     if program.debugpy is not None:

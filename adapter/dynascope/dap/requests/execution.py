@@ -10,8 +10,8 @@ import msgspec
 from dynascope.dap.program.compile_status import compile_on, compiles, named, waits_because
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import Stop
-from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
-from dynascope.dap.protocol.call import ANSWERED, Body, Call
+from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
+from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request

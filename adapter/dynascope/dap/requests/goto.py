@@ -9,19 +9,22 @@ import msgspec
 
 from dynascope.dap.program.program import Program
 from dynascope.dap.program.stops import Stop
-from dynascope.dap.protocol.arguments import (
-    CompareArguments,
-    GotoArguments,
-    GotoTargetsArguments,
-    NoArguments,
-    TimelineArguments,
-)
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.arguments import GotoArguments, GotoTargetsArguments
+from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.requests.stepping import go_back
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, FIRST_RECORDED, CompareBody, TimelineBody, TimelineEvent, goto_target_id
+from dynascope.wire.beyond_dap import (
+    FIRST_AGENT_ID,
+    FIRST_RECORDED,
+    CompareArguments,
+    CompareBody,
+    TimelineArguments,
+    TimelineBody,
+    TimelineEvent,
+    goto_target_id,
+)
 from dynascope.wire.to_agent import Compare, FindGotoTargets, Timeline
 
 _NO_FILE = "Only lines of a file can be jumped to at compile time."

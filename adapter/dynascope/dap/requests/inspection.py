@@ -10,19 +10,15 @@ from dynascope.dap.agent_channel.pending_requests import OVER
 from dynascope.dap.program.frame_names import named, needs_agent, wants_parameters
 from dynascope.dap.program.program import Program
 from dynascope.dap.program.stops import Stop, agents_stack, merged_stack
-from dynascope.dap.protocol.arguments import (
-    FrameArguments,
-    StackFrameFormat,
-    StackTraceArguments,
-    VariablesArguments,
-)
+from dynascope.dap.protocol.arguments import FrameArguments, StackFrameFormat, StackTraceArguments, VariablesArguments
 from dynascope.dap.protocol.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, FormattedStackBody, StackFrame
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID, FormattedStackBody
+from dynascope.wire.dap import StackFrame
 from dynascope.wire.to_agent import FormatStack, Scopes, Variables
 
 _ALL = 1 << 30

@@ -28,8 +28,8 @@ async def disassemble(session: Session, call: Call[DisassembleArguments]) -> Bod
     request = Disassemble(
         id=program.agent.next_id(),
         memory_reference=arguments.memory_reference,
-        offset=arguments.offset,
-        instruction_offset=arguments.instruction_offset,
+        offset=arguments.offset or 0,
+        instruction_offset=arguments.instruction_offset or 0,
         instruction_count=arguments.instruction_count,
     )
     body = msgspec.json.decode(await program.agent.ask(request), type=DisassembleBody)

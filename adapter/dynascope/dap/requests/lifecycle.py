@@ -18,15 +18,19 @@ from dynascope.dap.program.without_debugpy import ProgramAlone
 from dynascope.dap.protocol.arguments import (
     DisconnectArguments,
     InitializeArguments,
-    NoArguments,
-    RestartArguments,
     SetExceptionBreakpointsArguments,
     TerminateArguments,
 )
-from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError
-from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, read_attach, read_launch
+from dynascope.dap.protocol.launch_arguments import (
+    AttachArguments,
+    LaunchArguments,
+    RestartArguments,
+    read_attach,
+    read_launch,
+)
 from dynascope.dap.requests.registry import CAPABILITIES, capability, request
 from dynascope.dap.session import Session
 
@@ -37,7 +41,7 @@ async def initialize(session: Session, call: Call[InitializeArguments]) -> Body:
         raise RequestError("initialize has been sent before.")
     if not (call.arguments.lines_start_at1 and call.arguments.columns_start_at1):
         raise RequestError("Lines and columns have to start at 1 (linesStartAt1, columnsStartAt1).")
-    if call.arguments.path_format != "path":
+    if call.arguments.path_format not in (None, "path"):
         raise RequestError(f"The pathFormat has to be 'path', not {call.arguments.path_format!r}.")
     session.client.arguments = call.arguments
     session.client.initialize_arguments = msgspec.json.decode(call.raw) if isinstance(call.raw, Raw) else {}

@@ -187,7 +187,7 @@ def _function(compile: model.Compile) -> tuple[object, ...]:
 def _of_store(reader: Reader, compile: model.Compile, name: str) -> TracedCompile:
     trails = reader.trails(compile.id)
     if not trails:
-        why = "Dynamo did not trace it, or it was recorded by an older Dynascope or imported from a log"
+        why = "Dynamo did not trace it, or it was imported from a log"
         raise NotComparable(f"The lines of {name} are not recorded: {why}.")
     wanted = _NAME.fullmatch(name)
     attempt = max(trails) if wanted is None or wanted["attempt"] is None else int(wanted["attempt"])

@@ -1,4 +1,4 @@
-"""Read what was recorded of what a compile generated; an older Dynascope recorded nothing of it."""
+"""Read what was recorded of what a compile generated."""
 
 from __future__ import annotations
 
@@ -73,19 +73,11 @@ def kinds(reader: Reader, compile: int) -> set[str]:
 
 
 def _all_kinds(reader: Reader, compile: int) -> list[str]:
-    if not _has_table(reader):
-        return []
     query = "SELECT kind FROM generated WHERE compile_id = ? ORDER BY kind"
     return [row[0] for row in reader.execute(query, (compile,))]
 
 
 def _data(reader: Reader, compile: int, kind: str) -> bytes | None:
-    if not _has_table(reader):
-        return None
     query = "SELECT data FROM generated WHERE compile_id = ? AND kind = ?"
     row = reader.execute(query, (compile, kind)).fetchone()
     return row[0] if row else None
-
-
-def _has_table(reader: Reader) -> bool:
-    return bool(reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'generated'").fetchone())

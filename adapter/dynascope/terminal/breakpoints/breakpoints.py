@@ -8,7 +8,8 @@ from typing import Any
 
 from dynascope.terminal.breakpoints.locations import Group, Location, display_path
 from dynascope.terminal.breakpoints.options import ALWAYS, When
-from dynascope.wire.dap import HAS_STOPPED, Breakpoint
+from dynascope.wire.beyond_dap import HAS_STOPPED
+from dynascope.wire.dap import Breakpoint
 
 
 @dataclass

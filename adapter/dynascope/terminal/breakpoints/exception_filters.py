@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dynascope.terminal.bodies import ExceptionFilter
+from dynascope.wire.dap import ExceptionBreakpointsFilter
 
 
 class Catching:
@@ -38,7 +38,7 @@ class Catching:
         """Whether the user has switched it on."""
         return name in self._chosen
 
-    def on(self, known: Iterable[ExceptionFilter]) -> dict[str, str | None]:
+    def on(self, known: Iterable[ExceptionBreakpointsFilter]) -> dict[str, str | None]:
         """Return the filters that are on, with their conditions."""
         defaults = {one.filter: None for one in known if one.default and self._defaults and one.filter not in self._off}
         return defaults | self._chosen

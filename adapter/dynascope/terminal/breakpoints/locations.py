@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dynascope.wire.dap import DataAccess, document_path
+from dynascope.wire.beyond_dap import document_path
+from dynascope.wire.dap import DataAccess
 from dynascope.wire.function_names import names_function_of
 
 Group = Path | Literal["functions", "instructions", "data"]

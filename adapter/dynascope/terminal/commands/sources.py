@@ -8,14 +8,8 @@ from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.dap import (
-    FIRST_AGENT_ID,
-    LoadedSourcesBody,
-    Module,
-    ModulesBody,
-    Source,
-    SourceBody,
-)
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.dap import LoadedSourcesBody, Module, ModulesBody, Source, SourceBody
 
 Body = TypeVar("Body")
 
@@ -60,7 +54,7 @@ def modules(session: Session, argument: str) -> None:
 
 
 def _is_traced(module: Module, text: str) -> bool:
-    return module.is_optimized and (text in module.name or text in module.path)
+    return module.is_optimized and (text in module.name or text in (module.path or ""))
 
 
 def _documents(session: Session) -> list[Source]:

@@ -8,7 +8,8 @@ from dynascope.terminal.breakpoints.locations import BadLocation, display_path, 
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent
+from dynascope.wire.beyond_dap import CompareBody, TimelineBody, TimelineEvent
+from dynascope.wire.dap import GotoTargetsBody
 
 _MARK = "▶"
 """What the row of the first difference begins with."""

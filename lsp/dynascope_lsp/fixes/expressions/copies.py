@@ -123,7 +123,7 @@ def _is_harmless(index: Index, function: Function, call: ast.Call) -> bool:
     if is_new_value(index, function, call) or full_name(index, call.func) in _PURE_NAMES:
         return True
     if isinstance(call.func, ast.Name):
-        mine = (each.node.name for block in index.blocks for each in block.names.functions)
+        mine = (each.node.name for each in index.functions)
         return call.func.id in _BUILTINS and call.func.id not in mine
     return isinstance(call.func, ast.Attribute) and call.func.attr in _VIEWS | _READS | {"append", "format"}
 
@@ -131,7 +131,7 @@ def _is_harmless(index: Index, function: Function, call: ast.Call) -> bool:
 def _is_custom_operation(index: Index, call: ast.Call) -> bool:
     """Whether a `torch.library.custom_op` is called that writes into nothing."""
     name = dotted(call.func)
-    for function in (each for block in index.blocks for each in block.names.functions if each.qualified_name == name):
+    for function in (each for each in index.functions if each.qualified_name == name):
         for made in function.node.decorator_list:
             if isinstance(made, ast.Call) and full_name(index, made.func) == "torch.library.custom_op":
                 return any(each.arg == "mutates_args" and ast.unparse(each.value) == "()" for each in made.keywords)

@@ -27,7 +27,7 @@ def check_backward(place: Place) -> None:
     indexes = [each.text.index for each in program_files(place.snapshot) or [place.snapshot]]
     known = [each for each in indexes if each is not None]
     passes = [(index, call) for index in known for call in _passes(index)]
-    functions = {each.node.name: each for index in known for block in index.blocks for each in block.names.functions}
+    functions = {each.node.name: each for index in known for each in index.functions}
     functions.pop(place.function.node.name, None)  # what a graph itself writes is not seen in its backward pass
     attributes = {each.attr for each in ast.walk(place.function.node) if isinstance(each, ast.Attribute)}
     for index in known if passes else ():

@@ -16,7 +16,7 @@ from dynascope.agent.internals.frames.translators import code_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, is_tensor, symbolic_text
 from dynascope.agent.internals.variables.contents import Cell, Number, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.variables import without_lazy
-from dynascope.wire.dap import Parameter
+from dynascope.wire.beyond_dap import Parameter
 
 _UNNAMED = re.compile(r"\.\d+")
 _LONGEST = 60

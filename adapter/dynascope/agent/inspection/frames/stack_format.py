@@ -6,7 +6,7 @@ import torch
 
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.program.frames import all_frames
-from dynascope.wire.dap import FormattedStackBody
+from dynascope.wire.beyond_dap import FormattedStackBody
 from dynascope.wire.to_agent import FormatStack
 
 

@@ -12,7 +12,8 @@ import msgspec
 
 from dynascope.agent.inspection.values.locations import Locations, Whereabouts
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.wire.dap import Variable, VariablePresentationHint, goto_target_id
+from dynascope.wire.beyond_dap import goto_target_id
+from dynascope.wire.dap import Variable, VariablePresentationHint
 
 _READ_ONLY = VariablePresentationHint(attributes=["readOnly"])
 

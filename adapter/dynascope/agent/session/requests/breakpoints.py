@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from dynascope.agent.program.source_lines import breakpoint_locations
 from dynascope.agent.session.requests.registry import serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.wire.dap import BreakpointLocationsBody, BreakpointsBody, DataBreakpointInfo, is_document
+from dynascope.wire.beyond_dap import is_document
+from dynascope.wire.dap import BreakpointLocationsBody, BreakpointsBody, DataBreakpointInfo
 from dynascope.wire.to_agent import (
     FindBreakpointLocations,
     FindDataBreakpoint,

@@ -26,7 +26,8 @@ from dynascope.facts.comparison.sentences import summary
 from dynascope.facts.comparison.traced import Place
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
-from dynascope.wire.dap import CompareBody, ComparedPlace, Source
+from dynascope.wire.beyond_dap import CompareBody, ComparedPlace
+from dynascope.wire.dap import Source
 from dynascope.wire.to_agent import Compare
 
 if TYPE_CHECKING:

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 from dynascope import console
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.wire.dap import (
-    EvaluateResult,
-    FormattedStackBody,
-    LocationsBody,
-    ScopesBody,
-    StepInTargetsBody,
-    VariablesBody,
-)
+from dynascope.wire.beyond_dap import FormattedStackBody
+from dynascope.wire.dap import EvaluateResult, LocationsBody, ScopesBody, StepInTargetsBody, VariablesBody
 from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, RunCommand, Scopes, Variables
 
 if TYPE_CHECKING:

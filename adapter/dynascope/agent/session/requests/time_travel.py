@@ -11,7 +11,8 @@ from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.session.requests.registry import serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody, TimelineBody, goto_target_id
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID, TimelineBody, goto_target_id
+from dynascope.wire.dap import GotoTarget, GotoTargetsBody
 from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel, Timeline
 
 if TYPE_CHECKING:

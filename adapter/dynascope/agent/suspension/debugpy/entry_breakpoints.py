@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dynascope.agent.suspension.interface import EntryBreakpoint
-from dynascope.wire.dap import FIRST_ENTRY_ID
+from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
 
 
 class EntryBreakpoints:

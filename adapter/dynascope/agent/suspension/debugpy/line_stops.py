@@ -15,7 +15,7 @@ from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.isolation.failed_expressions import DispatchKeys
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
-from dynascope.wire.dap import FIRST_ENTRY_ID
+from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
 
 Replace = Callable[[Any, str, Any], None]
 """Sets an attribute and remembers its original value."""

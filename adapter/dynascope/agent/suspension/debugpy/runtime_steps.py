@@ -13,7 +13,7 @@ from typing import Any
 
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.suspension.interface import LinePassed
-from dynascope.wire.dap import FIRST_ENTRY_ID
+from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
 
 _FIRST_ID = FIRST_ENTRY_ID << 1
 

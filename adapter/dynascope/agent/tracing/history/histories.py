@@ -11,7 +11,7 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads
-from dynascope.wire.dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_RECORDED
 
 _KEPT_BYTES = 64 << 20
 StopsAt = Callable[[str, int], bool]

@@ -12,7 +12,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt, RecordedLine
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position
-from dynascope.wire.dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity, ResumeCommand
 
 _NOTHING_BEFORE = "Nothing before this was recorded; only compile time goes back."

@@ -14,7 +14,7 @@ from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
 from dynascope.agent.tracing.trail import Position
-from dynascope.wire.dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity
 
 _AT_START = "This is the first line that Dynamo traced in this compile; only compile time goes back."

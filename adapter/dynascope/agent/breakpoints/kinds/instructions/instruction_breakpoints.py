@@ -69,9 +69,9 @@ class InstructionBreakpoints(BreakpointKind):
         """Return where the breakpoint is, and its state. Raises BadAddress."""
         state = BreakpointState(id=asked.id, verified=True, message=_STOPS)
         try:
-            listing, index = self._listings.find(asked.instruction_reference, asked.offset)
+            listing, index = self._listings.find(asked.instruction_reference, asked.offset or 0)
         except BadAddress as error:
-            awaited = self._listings.may_come(asked.instruction_reference, asked.offset)
+            awaited = self._listings.may_come(asked.instruction_reference, asked.offset or 0)
             if awaited is None or not error.is_unknown:
                 raise
             state.verified, state.message, state.reason = False, _UNKNOWN, "pending"
