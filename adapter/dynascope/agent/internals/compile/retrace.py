@@ -65,8 +65,31 @@ class Frames:
                 output = vars(translator).get("output")
                 vars(translator).clear()
                 if output is not None:
+                    for side_effects in _all_side_effects(vars(output).get("side_effects")):
+                        vars(side_effects).clear()
                     vars(output).clear()
         self._entered.clear()
+
+
+def _all_side_effects(last: Any) -> list[Any]:
+    """Return an attempt's last `SideEffects` (2.0) and those which it was cloned from.
+
+    A variable that stands for the `__dict__` of a function refers to one (`dicts.SideEffectsProxyDict`, 2.12), in which
+    it is itself.
+    """
+    base: Any = sys.modules["torch._dynamo.variables.base"]
+    found = [] if last is None else [last]
+    visited: dict[int, Any] = {}
+
+    def note(variable: Any) -> None:
+        for value in list(vars(variable).values()):
+            owner = getattr(value, "side_effects", None) if type(value).__name__ == "SideEffectsProxyDict" else None
+            if owner is not None and not any(owner is each for each in found):
+                found.append(owner)
+
+    for each in found:  # becomes longer meanwhile
+        base.VariableTracker.visit(note, [each.id_to_variable, each.store_attr_mutations], visited)
+    return found
 
 
 class _State(threading.local):
