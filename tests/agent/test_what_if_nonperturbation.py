@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.agent.events.wrapping import is_unobserved
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.wrapping import is_unobserved
 from dynascope.agent.program.cancellation import Cancelled
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.to_agent import Evaluate

@@ -15,7 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
-INTERNALS = ROOT / "adapter/dynascope/agent/internals"
+TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events", "isolation", "speculation"))
+"""What reads torch, hears of its calls, keeps it from our acts, and traces on trial."""
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
     ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
@@ -69,24 +70,32 @@ ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
             "startup": "session recorder suspension program",
-            "api": "session inspection internals program",
+            "api": "session inspection events isolation internals program",
         },
         {
             "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
-            " internals program",
+            " speculation events isolation internals program",
         },
         {
-            "backward": "breakpoints stops inspection suspension internals program",
-            "exception_filters": "breakpoints tracing stops inspection internals program",
+            "backward": "breakpoints stops inspection suspension events isolation internals program",
+            "exception_filters": "breakpoints tracing stops inspection events internals program",
         },
-        {"breakpoints": "tracing stops inspection suspension documents internals program"},
-        {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents program", "recorder": "documents internals program"},
         {
-            "inspection": "internals program",
-            "suspension": "internals program",
-            "documents": "internals program",
+            "breakpoints": "tracing stops inspection suspension documents speculation events isolation internals"
+            " program",
         },
+        {"tracing": "stops inspection suspension speculation events isolation internals program"},
+        {
+            "stops": "suspension documents program",
+            "recorder": "documents speculation events isolation internals program",
+        },
+        {"documents": "speculation events internals program"},
+        {
+            "inspection": "isolation internals program",
+            "suspension": "isolation internals program",
+            "speculation": "events isolation internals program",
+        },
+        {"events": "internals program", "isolation": "internals"},
         {"internals": "program"},
         {"program": ""},
     ],

@@ -18,7 +18,6 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
-    INTERNALS,
     MAY_IMPORT,
     PYDEVD,
     PYDEVD_NAME,
@@ -26,6 +25,7 @@ from tests.support.house import (
     ROOT,
     RUNS_IN_THE_PROGRAM,
     SOURCES,
+    TORCH_ROOMS,
     below,
     identifiers,
     imports,
@@ -102,11 +102,11 @@ def test_only_the_agent_imports_torch():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_internals_name_what_is_private_to_dynamo():
+def test_only_four_rooms_name_what_is_private_to_dynamo():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if INTERNALS not in path.parents and module_name(path) not in ENTRY_POINTS
+        if not below(module_name(path), TORCH_ROOMS) and module_name(path) not in ENTRY_POINTS
         for line, name in private_names(path)
     ]
     assert not wrong, "\n".join(wrong)
@@ -178,11 +178,11 @@ def test_what_problems_are_worded_from_is_used_by_explain_alone():
     assert not wrong, "\n".join(wrong)
 
 
-def test_functions_of_internals_say_what_they_wrap_and_since_when():
+def test_functions_of_these_rooms_say_what_they_wrap_and_since_when():
     """Every public function there has a docstring; one that touches a private name has the torch version it is from."""
     wrong = []
     for path in SOURCES:
-        if INTERNALS not in path.parents:
+        if not below(module_name(path), TORCH_ROOMS):
             continue
         for node in tree(path).body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from dynascope.agent.internals.isolation.containment import refuse, refuse_if_contained
+from dynascope.agent.isolation.containment import refuse, refuse_if_contained
 from dynascope.agent.session.current import current_session
 from dynascope.wire.from_agent import Output
 

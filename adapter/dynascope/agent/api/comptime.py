@@ -105,11 +105,11 @@ def _signature(method: str) -> inspect.Signature:
 
 
 def _meet_dynamo() -> None:
-    from dynascope.agent.internals.compile import trace_rules
-    from dynascope.agent.internals.comptime.variable import ComptimeTracing
+    from dynascope.agent.events.comptime import ComptimeTracing
+    from dynascope.agent.isolation.unseen import never_trace
     from dynascope.agent.program.user_code import OUR_FOLDER
 
-    trace_rules.never_trace([f"{OUR_FOLDER}/agent"])
+    never_trace([f"{OUR_FOLDER}/agent"])
     ComptimeTracing(comptime, _answer)
 
 

@@ -8,12 +8,11 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from dynascope.agent.events.wrapping import is_unobserved
 from dynascope.agent.inspection.evaluation.comptime_context import context_of
 from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.internals.comptime.context import ComptimeContext
 from dynascope.agent.internals.frames.translators import code_of, line_of, output_of
-from dynascope.agent.internals.isolation.isolation import reading_only, static_fake_mode
 from dynascope.agent.internals.variables.contents import (
     Constant,
     Entries,
@@ -26,7 +25,8 @@ from dynascope.agent.internals.variables.contents import (
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import is_variable, key_variable
-from dynascope.agent.internals.wrapping import is_unobserved
+from dynascope.agent.isolation.comptime_context import ComptimeContext
+from dynascope.agent.isolation.isolation import reading_only, static_fake_mode
 from dynascope.wire.from_agent import Output
 
 _CHANGES = frozenset({"force_static", "graph_break"})

@@ -24,11 +24,12 @@ from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.events.autograd import compiled_autograd
+from dynascope.agent.events.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values import captured_graph_files
-from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
-from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
-from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint

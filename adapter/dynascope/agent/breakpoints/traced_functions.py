@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints.loaded_code import LoadedCode
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 

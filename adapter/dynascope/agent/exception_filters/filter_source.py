@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dynascope.agent.events.wrapping import Wrapping
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
-from dynascope.agent.internals.wrapping import Wrapping
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState

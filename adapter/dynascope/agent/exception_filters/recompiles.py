@@ -7,11 +7,11 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from dynascope.agent.events.recompiles import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import trace_id
-from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.changed import changed_numbers

@@ -166,8 +166,8 @@ class _Recording:
                 return
             collector.hook_begins()
             try:
-                from dynascope.agent.internals import self_test
-                from dynascope.agent.internals.features import GUARD_FILTERS, RECORDING
+                from dynascope.agent.events import self_test
+                from dynascope.agent.events.features import GUARD_FILTERS, RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
                 missing = self_test.missing_names(RECORDING)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents.documents import Documents
 from dynascope.agent.documents.form_answers import answer
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stops import CompileStops
@@ -25,8 +25,8 @@ from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
+    from dynascope.agent.events.wrapping import Wrapping
     from dynascope.agent.internals.codegen.codegen import Ending
-    from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
 
 _FAILED = "dynascope failed to keep what a compile made for reading; the compile continues.\n"
@@ -51,10 +51,10 @@ class LoadedSourceDocuments:
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
         from dynascope.agent.documents.later_forms import later_forms
-        from dynascope.agent.internals.codegen.events import CodegenEvents
-        from dynascope.agent.internals.graph.events import GraphHook
-        from dynascope.agent.internals.graph.later_forms import hooks
-        from dynascope.agent.internals.guards.built_from import BuildEvents
+        from dynascope.agent.events.codegen import CodegenEvents
+        from dynascope.agent.events.graphs import GraphHook
+        from dynascope.agent.events.guards import BuildEvents
+        from dynascope.agent.events.later_forms import hooks
         from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook

@@ -19,10 +19,10 @@ from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.kinds.nodes.node_breakpoints import NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.events import self_test
+from dynascope.agent.events.features import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
-from dynascope.agent.internals import self_test
-from dynascope.agent.internals.compile import trace_rules
-from dynascope.agent.internals.features import STOPS
+from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program import collector, coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
@@ -125,7 +125,7 @@ class Session(SuspensionObserver):
 
             missing = self_test.missing_names(STOPS)
             if not missing:
-                trace_rules.never_trace(self.suspension.folders_to_skip())
+                never_trace(self.suspension.folders_to_skip())
                 hook = self.hook = Hook(self.suspension, self.stops, self.send)
                 self.loaded_sources.attach(hook)
                 hook.compiles.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))

@@ -15,7 +15,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
-from dynascope.agent.internals.isolation.isolation import as_for_the_call
+from dynascope.agent.isolation.isolation import as_for_the_call
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.session.tried_remedies import advice

@@ -15,8 +15,8 @@ import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
-from dynascope.agent.internals.compile.eval_frame import unseen
-from dynascope.agent.internals.isolation.containment import is_contained
+from dynascope.agent.isolation.containment import is_contained
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports

@@ -7,10 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
@@ -154,6 +154,6 @@ class Compiles:
 
 def _state_of_call() -> types.ModuleType:
     """Return a module that imports torch, as the agent must not where it begins."""
-    from dynascope.agent.internals.isolation import state_of_call
+    from dynascope.agent.isolation import state_of_call
 
     return state_of_call

@@ -10,10 +10,12 @@ import functools
 import types
 from collections.abc import Callable
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
+from dynascope.agent.events.frames import ActivationHooks, record_instructions, unwatch
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.speculation.retrace import Retraces
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
@@ -48,9 +50,10 @@ class Hook:
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._checks: tuple[StopCheck, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
-        self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
+        self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)
         self.compiles = Compiles(self.threads, suspension, stops, send, self.failures)
         self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
+        self._retraces = Retraces(self.compiles.trace_repeats, self.failures)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self.compiles.user_frame = self._runtime_frames.user_frame
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
@@ -65,6 +68,7 @@ class Hook:
         """Remove every wrapper from Dynamo."""
         self.enabled = self.compiles.enabled = False
         self.compile_hooks.remove()
+        self._retraces.remove()
         self._activation_hooks.remove()
         self.histories.remove()
 
@@ -132,7 +136,7 @@ class Hook:
         ):
             self.callbacks.add(state, translator)
         else:
-            translators.record_instructions(translator, clock.trail.indices, watch)
+            record_instructions(translator, clock.trail.indices, watch)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -168,7 +172,7 @@ class Hook:
             compile_state.history.frame_left()
         key = id(translator)
         compile_state.activations.pop(key, None)
-        translators.unwatch(translator)
+        unwatch(translator)
         if state.stepping.mode is Mode.RUN:
             return
         callers = translators.active_translators(translator)[::-1]

@@ -6,7 +6,7 @@ import functools
 import types
 from collections.abc import Iterator, Sequence
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, real_path

@@ -7,10 +7,10 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.internals.compile.retrace import Rewind, can_repeat
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
+from dynascope.agent.speculation.retrace import Rewind, can_repeat
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.tracing.compile_state import CompileState

@@ -14,12 +14,12 @@ import torch
 from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, Captures
 from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, HookCall
+from dynascope.agent.events.autograd import compiled_autograd
+from dynascope.agent.events.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values.callable_location import place_of
-from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
-from dynascope.agent.internals.fork_safe_lock import fork_safe
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.program.fork_safe_lock import fork_safe
 
 _log = logging.getLogger("dynascope")
 _REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)

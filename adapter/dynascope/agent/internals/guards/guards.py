@@ -11,6 +11,10 @@ from dynascope.agent.internals.sources import source_text
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
 """`model.py:12 in forward`, alone or after the line's text and `  # `."""
+_OF_MODULE = re.compile(
+    r"(?:\.__dict__\['(?:_modules|_parameters|_buffers)'\]|\.(?:_modules|_parameters|_buffers|__dict__))\['(\w+)'\]"
+)
+_SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
 @dataclass(slots=True)
@@ -176,3 +180,16 @@ def number_of_guards(output: Any) -> int:
         + len(output.shape_env.guards)
         + len(output.tracing_context.guards_context.aotautograd_guards)
     )
+
+
+def as_written(source: str) -> str:
+    """Return a source as a user would write it: `L['self'].fc.weight`, `L['x'].shape[0]`.
+
+    Dynamo writes `L['self']._modules['fc']._parameters['weight']` and `L['x'].size()[0]` (`torch._guards.Source`, 2.0).
+    """
+    return _SIZE.sub(r".shape[\1]", _OF_MODULE.sub(_member, source))
+
+
+def _member(match: re.Match[str]) -> str:
+    """Write a member by its name, or by its number in a ModuleList or Sequential."""
+    return f"[{match[1]}]" if match[1].isdecimal() else f".{match[1]}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.internals.sources import source_text
-from dynascope.agent.internals.symbolic_shapes.events import bound_text, range_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, hints, is_symbolic
+from dynascope.agent.internals.symbolic_shapes.texts import bound_text, range_text
 
 
 @dataclass(slots=True)
