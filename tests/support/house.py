@@ -69,35 +69,28 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
-            "startup": "session recorder suspension program",
-            "api": "session inspection events isolation internals program",
-        },
-        {
-            "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
+            "session": "backward exception_filters breakpoints tracing inspection suspension recorder documents"
             " speculation events isolation internals program",
         },
         {
-            "backward": "breakpoints stops inspection suspension events isolation internals program",
-            "exception_filters": "breakpoints tracing stops inspection events internals program",
+            "backward": "breakpoints inspection suspension events isolation internals program",
+            "exception_filters": "breakpoints tracing inspection suspension events internals program",
         },
         {
-            "breakpoints": "tracing stops inspection suspension documents speculation events isolation internals"
-            " program",
-        },
-        {"tracing": "stops inspection suspension speculation events isolation internals program"},
-        {
-            "stops": "suspension documents program",
+            "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
             "recorder": "documents speculation events isolation internals program",
         },
-        {"documents": "speculation events internals program"},
+        {
+            "tracing": "inspection suspension speculation events isolation internals program",
+            "documents": "speculation events internals program",
+        },
         {
             "inspection": "isolation internals program",
             "suspension": "isolation internals program",
             "speculation": "events isolation internals program",
         },
         {"events": "internals program", "isolation": "internals"},
-        {"internals": "program"},
-        {"program": ""},
+        {"internals": "", "program": ""},
     ],
     "dap": [
         {"server": "serving session program client protocol log"},
@@ -195,7 +188,7 @@ def where(path: Path, line: int, what: str) -> str:
 
 
 def room(name: str, of: str) -> str:
-    """The room of wing `of` that a module is in: `dynascope.agent.stops.stop` → `stops`."""
+    """The room of wing `of` that a module is in: `dynascope.agent.suspension.stop` → `stops`."""
     return name.removeprefix(f"dynascope.{of}").lstrip(".").partition(".")[0]
 
 

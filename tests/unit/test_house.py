@@ -231,7 +231,7 @@ def test_importing_leaves_torch_alone(part: str):
 
 def test_the_agent_begins_without_torch():
     """What waits for the program's own import of torch must not find torch imported by us."""
-    code = "import sys, dynascope.agent.startup.bootstrap; sys.exit('torch' in sys.modules)"
+    code = "import sys, dynascope.agent.session.startup.bootstrap; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
 
 

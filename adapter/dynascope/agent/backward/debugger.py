@@ -30,8 +30,8 @@ from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values import captured_graph_files
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
-from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand, StopReason

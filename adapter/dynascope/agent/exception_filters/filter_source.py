@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dynascope.agent.events.wrapping import Wrapping
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 

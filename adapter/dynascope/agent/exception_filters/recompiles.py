@@ -17,7 +17,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.changed import changed_numbers
 from dynascope.agent.internals.guards.known import known_before_trace
 from dynascope.agent.internals.guards.tree import cache_entries
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.recompiles import recompile_reason

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from dynascope.wire.to_agent import Compiling
 
 if TYPE_CHECKING:
-    from dynascope.agent.stops.stops import CompileStops
+    from dynascope.agent.suspension.stops import CompileStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.thread_state import ThreadState
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.stops.garbage_collection import collection_postponed
+from dynascope.agent.program.collector import collection_postponed
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dynascope.agent.documents.form_answers import answer
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message

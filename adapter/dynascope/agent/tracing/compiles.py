@@ -11,8 +11,8 @@ from dynascope.agent.events import convert_frame
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
 from dynascope.wire.from_agent import Output

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from dynascope.agent.events import convert_frame
 from dynascope.agent.events.frames import ActivationHooks, record_instructions, unwatch
 from dynascope.agent.events.hook_failures import HookFailures, contained
+from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.speculation.retrace import Retraces
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.compiles import Compiles
@@ -41,7 +42,9 @@ _FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
 class Hook:
     """Observe Dynamo's tracing; installed once torch._dynamo is imported, undone by `remove`."""
 
-    def __init__(self, suspension: Suspension, stops: CompileStops, send: Callable[[Message], None]) -> None:
+    def __init__(
+        self, suspension: Suspension, stops: CompileStops, listings: Listings, send: Callable[[Message], None]
+    ) -> None:
         self.threads = Threads()
         self.enabled = True
         self.frames_entered = 0
@@ -60,7 +63,7 @@ class Hook:
         self.histories = Histories(self.threads, self.failures)
         self.compiles.observe(self.histories)
         stop_thread = StopThread(
-            stops, self._runtime_frames, self._step_continuation, self.callbacks.add, self.histories
+            stops, listings, self._runtime_frames, self._step_continuation, self.callbacks.add, self.histories
         )
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 

@@ -95,7 +95,7 @@ async def command_line(arguments: LaunchArguments) -> list[str]:
     """Return the whole command that runs the program with an agent. Raises RequestError."""
     python, program = interpreter(arguments), target(arguments)
     if await _has_agent(python, arguments):
-        return [*python, "-m", "dynascope.agent.startup.launcher", *program]
+        return [*python, "-m", "dynascope.agent.session.startup.launcher", *program]
     return [*python, "-c", injected_source.launcher_source(), *program]
 
 

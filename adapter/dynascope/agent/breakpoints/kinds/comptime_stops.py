@@ -8,7 +8,7 @@ from dynascope.agent.events.comptime import ComptimeBreakpointHook, translator_o
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState

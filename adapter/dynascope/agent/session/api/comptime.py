@@ -91,7 +91,7 @@ comptime = Comptime()
 
 
 def _answer(translator: Any, method: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    from dynascope.agent.api.comptime_calls import answer  # not before Dynamo has been imported as a whole
+    from dynascope.agent.session.api.comptime_calls import answer  # not before Dynamo has been imported as a whole
 
     bound = _signature(method).bind(*arguments, **keywords)
     bound.apply_defaults()

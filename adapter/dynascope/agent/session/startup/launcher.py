@@ -1,4 +1,4 @@
-"""Run a program with the agent: `python -m dynascope.agent.startup.launcher FILE …`.
+"""Run a program with the agent: `python -m dynascope.agent.session.startup.launcher FILE …`.
 
 For sessions without debugpy (`runtime: false`). The environment has the adapter's address and the session's token,
 which are removed from it. The program starts at `ConfigurationDone`, and is killed if the connection is lost.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
-from dynascope.agent.startup import bootstrap, runpy
-from dynascope.agent.startup.process_tree import end_with_children
+from dynascope.agent.session.startup import bootstrap, runpy
+from dynascope.agent.session.startup.process_tree import end_with_children
 from dynascope.wire import channel
 
-_USAGE = "usage: python -m dynascope.agent.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
+_USAGE = "usage: python -m dynascope.agent.session.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
 def main() -> runpy.Start:

@@ -1,6 +1,6 @@
 """Run a program as `python` would, recorded.
 
-`python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]`.
+`python -m dynascope.agent.session.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import os
 import sys
 
 from dynascope.agent.recorder import process
-from dynascope.agent.startup import runpy
+from dynascope.agent.session.startup import runpy
 
-_USAGE = "usage: python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
+_USAGE = "usage: python -m dynascope.agent.session.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
 def main() -> runpy.Start:

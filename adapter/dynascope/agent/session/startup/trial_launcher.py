@@ -1,8 +1,8 @@
-"""Runs a program recorded, as `record_launcher` does, with other texts in the place of some of its files.
+"""Run a program recorded, as `record_launcher` does, with other texts in the place of some of its files.
 
-`python -m dynascope.agent.startup.trial_launcher TEXTS (FILE | -m MODULE) [ARGUMENT ...]`: TEXTS is a JSON file, paths
-and what this process is to read in their place. The files stay as they are. Random numbers begin with the same seed in
-each trial.
+`python -m dynascope.agent.session.startup.trial_launcher TEXTS (FILE | -m MODULE) [ARGUMENT ...]`: TEXTS is a JSON
+file, paths and what this process is to read in their place. The files stay as they are. Random numbers begin with the
+same seed in each trial.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from importlib.machinery import SourceFileLoader
 from typing import Any
 
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.agent.startup import record_launcher, runpy
+from dynascope.agent.session.startup import record_launcher, runpy
 
 SEED = 0
 

@@ -8,16 +8,14 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.documents.disassembly import Listings
-from dynascope.agent.documents.documents import document_source
 from dynascope.agent.program import collector
 from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
-from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.time_limits import TimeLimits
-from dynascope.wire.beyond_dap import FIRST_AGENT_ID
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID, document_path
 from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import CompileBegins, Invalidated, Output, Resumed, Stopping
 from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
@@ -42,7 +40,6 @@ class CompileStops:
         self._documents: dict[int, tuple[int, Source]] = {}
         """By reference: the ident of the stopped thread, and the document of its stop."""
         self._steps: dict[int, PrepareStep] = {}
-        self.listings = Listings()
         self.time_limits = TimeLimits(send)
 
     # ---- the stopped thread
@@ -196,6 +193,7 @@ class CompileStops:
     def _document(self, inspection: Any, ident: int) -> Source:
         """Register the document of the graph so far, which is written when a client opens it."""
         reference = next(self.source_references)
-        source = document_source(inspection.document_name, reference, "torch.compile: the graph at this stop", "py")
+        name, origin = inspection.document_name, "torch.compile: the graph at this stop"
+        source = Source(name=name, path=document_path(name, "py"), source_reference=reference, origin=origin)
         self._documents[reference] = ident, source
         return source

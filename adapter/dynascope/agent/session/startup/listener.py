@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dynascope.agent.program.hidden_threads import hide_thread
-from dynascope.agent.startup import bootstrap
-from dynascope.agent.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
+from dynascope.agent.session.startup import bootstrap
+from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.wire import channel, token_server
 from dynascope.wire.token_file import remove_abandoned, token_file
 from dynascope.wire.token_server import Refused, TokenServer
