@@ -16,9 +16,10 @@ from itertools import islice
 
 from msgspec import Struct, structs
 
+from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
-from dynascope_lsp.prediction.modules import Module, module_candidates
+from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 

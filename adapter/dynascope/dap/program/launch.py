@@ -17,7 +17,7 @@ from dynascope.dap.program import injected_source, terminal_launch
 from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import LaunchArguments
 
-_RUNPY = Path(injected_source.origin("dynascope")).parent / "agent" / "startup" / "runpy.py"
+_RUNPY = Path(injected_source.origin("dynascope")).parent / "agent" / "session" / "startup" / "runpy.py"
 SHALLOW_START = ["-X", "frozen_modules=off", str(_RUNPY)]
 """The start of debugpy's command line: the script starts debugpy, and the program with few outer frames."""
 WITH_AGENT, WITHOUT_AGENT = 40, 41
