@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 from dynascope.agent.events import self_test
-from dynascope.agent.events.features import DATA_BREAKPOINTS, RECORDING, STOPS
 from dynascope.agent.events.hook_failures import ORDER, HookFailures
-from dynascope.agent.events.torch_names import TorchName, all_names
+from dynascope.agent.events.torch_names import DATA_BREAKPOINTS, RECORDING, STOPS, TorchName, all_names
 from dynascope.agent.events.wrapping import Events, is_found, unobserved
 
 from tests.support import wrapped_names

@@ -162,7 +162,7 @@ def import_modules(own: set[str]) -> Imported:
 def agents_modules() -> list[str]:
     """Return the names of the agent's modules.
 
-    Left out are those that hook Dynamo when they are imported (`session/api`), and those that Python runs as `__main__`.
+    Left out are those that hook Dynamo when imported (`session/api`), and those that Python runs as `__main__`.
     """
     paths = {path for path in AGENT.rglob("*.py") if path.name != "__init__.py"}
     startup = AGENT / "session" / "startup"

@@ -16,7 +16,7 @@ from torch._dynamo.variables import ConstantVariable
 from torch._dynamo.variables.base import VariableTracker
 
 from dynascope.agent.events import torch_names
-from dynascope.agent.events.wrapping import Wrapping
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.program.tracebacks import hidden_frame
 
 Call = Callable[[Any, str, list[Any], dict[str, Any]], Any]
@@ -118,7 +118,7 @@ class ComptimeVariable(VariableTracker):  # type: ignore[misc]
             codegen.extend_output(codegen.create_load_attrs(self.what))
 
 
-class ComptimeBreakpointHook(Wrapping):
+class ComptimeBreakpointHook(Events):
     """Call `stop(translator)` where `_Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
 
     That call is made in its function `inner`, whose local `ctx` is the user's `ComptimeContext`. Only the module's

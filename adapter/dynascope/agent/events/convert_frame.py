@@ -24,7 +24,7 @@ Restart = Literal["speculation", "other"]
 
 
 class Observer(Protocol):
-    """Receive the events of `CompileHooks`, all on the compiling thread. The methods must not raise."""
+    """Receive the events of `CompileHooks`, all on the compiling thread."""
 
     def compile_begins(self) -> None: ...
 
@@ -44,7 +44,7 @@ class Observer(Protocol):
 
 
 class Gate(Protocol):
-    """Decide that a frame is not to be compiled. The methods must not raise."""
+    """Decide that a frame is not to be compiled; where a method fails, the decision is Dynamo's."""
 
     def before(self, code: types.CodeType) -> Any | None:
         """Return the result to use instead of calling Dynamo, or None to call it."""
@@ -84,28 +84,36 @@ class CompileHooks(Events):
     # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
     def _call(self, original: Any, callback: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         code, gate, observer = frame.f_code, self.gate, self._observer
-        if gate is not None and (uncompiled := gate.before(code)) is not None:
+        if gate is not None and (uncompiled := self._ask(gate.before, code)) is not None:
             return uncompiled
-        observer.compile_begins()
+        with self.failures:
+            observer.compile_begins()
         compiled, skip_reason = False, None
         try:
             with hidden_frame:
                 result = original(callback, frame, cache_entry, frame_state)
             if self.gate is not None:
-                result = self.gate.after(result) or result
+                result = self._ask(self.gate.after, result) or result
             made = result.guarded_code
             compiled = made is not None
             if compiled:
-                observer.code_generated(code, made.code, str(made.compile_id))
+                with self.failures:
+                    observer.code_generated(code, made.code, str(made.compile_id))
             elif result.apply_to_code and not is_generated(code):
                 skip_reason = _skip_reason(result)
             return result
         except BaseException as error:
-            if self.gate is None or (uncompiled := self.gate.abandoned(code, error)) is None:
+            if self.gate is None or (uncompiled := self._ask(self.gate.abandoned, code, error)) is None:
                 raise
             return uncompiled
         finally:
-            observer.compile_ends(frame, compiled, skip_reason)
+            with self.failures:
+                observer.compile_ends(frame, compiled, skip_reason)
+
+    def _ask(self, question: Callable[..., Any | None], *about: Any) -> Any | None:
+        with self.failures:
+            return question(*about)
+        return None
 
     def _capture_begins(self, frame: Any, *args: Any, **kwargs: Any) -> Any:
         """Report a strict export or an `aot_compile`, which has no eval-frame callback."""

@@ -17,7 +17,6 @@ from torch.utils import _pytree
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
 
 
 @dataclass(slots=True)
@@ -115,14 +114,13 @@ class GuardEvents(Events):
 
     def __init__(self, installed: Installed, failures: HookFailures) -> None:
         super().__init__(failures)
-        original, body = self.original(torch_names.ADD_GUARD), self.failures
 
-        def add(guards: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
-            before = len(guards.inner)
-            with hidden_frame:
-                original(guards, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
-            if len(guards.inner) != before and not self.is_removed:
-                with body:
-                    installed(str(guard.name), str(guard.create_fn_name()))
+        def begins(guards: Any, guard: Any, **kwargs: Any) -> tuple[Any, Any, int]:
+            return guards, guard, len(guards.inner)
 
-        self.put(torch_names.ADD_GUARD, add)
+        def ends(begun: tuple[Any, Any, int], result: None, error: BaseException | None) -> None:
+            guards, guard, before = begun
+            if len(guards.inner) != before:
+                installed(str(guard.name), str(guard.create_fn_name()))
+
+        self.call_around(torch_names.ADD_GUARD, begins, ends)

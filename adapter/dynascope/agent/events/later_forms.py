@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.wrapping import Events, Wrapping
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals import module_names
 from dynascope.agent.internals.graph.saved_values import Division, Partition
 
@@ -168,7 +168,7 @@ class OutputCode(Events):
             observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
 
 
-def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Wrapping]]:
+def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Events]]:
     """Return what installs each hook, by the module that has to be imported before."""
     kernels = _KernelNames()
     partitions: _Partitions = {}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from dynascope.agent.events.features import RECORDING, STOPS, Feature
-from dynascope.agent.events.torch_names import TorchName, all_names
+from dynascope.agent.events.torch_names import RECORDING, STOPS, Feature, TorchName, all_names
 from dynascope.agent.events.wrapping import is_found
 from dynascope.agent.internals.module_names import IMPORTED_LATER
 

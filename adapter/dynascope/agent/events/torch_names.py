@@ -1,6 +1,6 @@
 """The names private to torch that the agent wraps or needs, each declared once.
 
-`Wrapping` wraps what is declared here, `self_test` looks for it in this torch, and docs/wrapped-names.md lists it.
+`Events` wraps what is declared here, `self_test` looks for it in this torch, and docs/wrapped-names.md lists it.
 Imports no torch.
 """
 
@@ -8,33 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import NewType
 
-from dynascope.agent.events.features import (
-    BACKEND_FAILURE,
-    BACKWARD,
-    CALLED_FUNCTIONS,
-    CODEGEN,
-    COMPTIME,
-    DATA_BREAKPOINTS,
-    EVALUATION,
-    GRAPH_BREAK,
-    GRAPH_DOCUMENTS,
-    GUARD_FILTERS,
-    LATER_FORMS,
-    NEVER_HIT,
-    NODE_BREAKPOINTS,
-    RECOMPILE,
-    RECOMPILE_LIMIT,
-    RECORDING,
-    RUN_MODE,
-    SKIPPED_FRAME,
-    SPECIALIZATION,
-    STOPS,
-    TIME_TRAVEL,
-    TIMELINE,
-    WHAT_IF,
-    Feature,
-)
 from dynascope.agent.internals.module_names import (
     AOT_CACHE,
     AOT_GRAPHS,
@@ -45,6 +20,32 @@ from dynascope.agent.internals.module_names import (
     PARTITIONERS,
     TRITON_KERNELS,
 )
+
+Feature = NewType("Feature", str)
+"""What a user loses when a torch lacks a name; each is a noun for a sentence."""
+STOPS = Feature("compile-time stops")
+RECORDING = Feature("recording")
+DATA_BREAKPOINTS = Feature("data breakpoints")
+NODE_BREAKPOINTS = Feature("function breakpoints on graph nodes")
+RUN_MODE = Feature("breakpoints with mode `run`")
+BACKWARD = Feature("stops in captured backwards")
+TIME_TRAVEL = Feature("the warning of what going back repeats")
+TIMELINE = Feature("events in the timeline")
+WHAT_IF = Feature("`what if` at compile-time stops")
+COMPTIME = Feature("stops at `comptime.breakpoint()`")
+CALLED_FUNCTIONS = Feature("run-time stops in backends and fake kernels")
+GRAPH_DOCUMENTS = Feature("compiled graphs as documents")
+LATER_FORMS = Feature("what AOTAutograd and Inductor made of a graph")
+GUARD_FILTERS = Feature("what filters of guards would drop")
+EVALUATION = Feature("the debug console")
+GRAPH_BREAK = Feature("the exception filter `graphBreak`")
+RECOMPILE = Feature("the exception filter `recompile`")
+RECOMPILE_LIMIT = Feature("the exception filter `recompileLimit`")
+SPECIALIZATION = Feature("the exception filter `specialization`")
+BACKEND_FAILURE = Feature("the exception filter `backendFailure`")
+SKIPPED_FRAME = Feature("the exception filter `skippedFrame`")
+CODEGEN = Feature("the exception filter `codegen`")
+NEVER_HIT = Feature("reasons of breakpoints in loaded code")
 
 
 @dataclass(frozen=True)

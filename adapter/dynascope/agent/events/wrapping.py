@@ -36,7 +36,7 @@ def unobserved() -> Iterator[None]:
         this_thread.unobserved = before
 
 
-class Wrapping:
+class Events:
     """Subscriptions to torch functions, until `remove`. If this torch lacks one of them, nothing is called.
 
     A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
@@ -88,7 +88,7 @@ class Wrapping:
 
     def _subscribe(self, name: TorchName, subscriber: Subscriber) -> None:
         if not is_found(name):
-            Wrapping.remove(self)
+            Events.remove(self)
         if self._is_removed:
             return
         with _lock:
@@ -104,22 +104,18 @@ class Wrapping:
     def original(self, name: TorchName) -> Any:
         """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
         if not is_found(name):
-            Wrapping.remove(self)
+            Events.remove(self)
             return None
         owner, attribute = owner_of(name)
         return getattr(owner, attribute)
 
     def put(self, name: TorchName, wrapper: Any) -> None:
-        """Replace what `name` stands for, which has no subscribers; a function keeps its signature."""
+        """Replace a method that has no subscribers, as one that is called too often for them."""
         if self._is_removed:
             return
         owner, attribute = owner_of(name)
-        replaced = inspect.getattr_static(owner, attribute)
-        if inspect.isfunction(wrapper):
-            wrapper.__wrapped__ = getattr(owner, attribute)  # type: ignore[attr-defined]
-        if isinstance(replaced, staticmethod):
-            wrapper = staticmethod(wrapper)
-        self._replaced.append((owner, attribute, wrapper, replaced))
+        wrapper.__wrapped__ = original = getattr(owner, attribute)
+        self._replaced.append((owner, attribute, wrapper, original))
         setattr(owner, attribute, wrapper)
 
     def remove(self) -> None:
@@ -134,13 +130,6 @@ class Wrapping:
                 setattr(owner, attribute, original)
         self._replaced.clear()
         self._subscribed.clear()
-
-
-class Events(Wrapping):
-    """Report calls. An exception in a called function is reported to `failures`."""
-
-    def __init__(self, failures: HookFailures) -> None:
-        super().__init__(failures)
 
 
 def owner_of(name: TorchName) -> tuple[Any, str]:

@@ -167,7 +167,7 @@ class _Recording:
             collector.hook_begins()
             try:
                 from dynascope.agent.events import self_test
-                from dynascope.agent.events.features import GUARD_FILTERS, RECORDING
+                from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
                 missing = self_test.missing_names(RECORDING)

@@ -18,7 +18,7 @@ from dynascope.agent.events.guards import BuildEvents
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.events.later_forms import hooks as form_hooks
 from dynascope.agent.events.symbols import SpecializationEvents
-from dynascope.agent.events.wrapping import Wrapping
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.compile.call import wrapped_name
 from dynascope.agent.internals.frames.resume import original_code
@@ -72,7 +72,7 @@ class Recorder:
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
         never_trace(NEVER_TRACED)
-        self._hooks: list[Wrapping] = [
+        self._hooks: list[Events] = [
             CompileEvents(self, failures),
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
@@ -87,13 +87,13 @@ class Recorder:
         self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
-        later: dict[str, Callable[[], Wrapping]]
+        later: dict[str, Callable[[], Events]]
         later = {COMPILED_AUTOGRAD: lambda: CaptureEvents(self._captured, lambda: this_threads_clock().now(), failures)}
         if keeps_generated:
             later |= form_hooks(recorded_forms(self._form_made), failures)
         self._no_longer_wanted = [when_imported(module, partial(self._install, hook)) for module, hook in later.items()]
 
-    def _install(self, install: Callable[[], Wrapping]) -> None:
+    def _install(self, install: Callable[[], Events]) -> None:
         self._hooks.append(install())
 
     def remove(self) -> None:

@@ -25,7 +25,7 @@ from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.events.wrapping import Wrapping
+    from dynascope.agent.events.wrapping import Events
     from dynascope.agent.internals.codegen.codegen import Ending
     from dynascope.agent.tracing.hook import Hook
 
@@ -39,7 +39,7 @@ class LoadedSourceDocuments:
         self._stops = stops
         self.documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
-        self._hooks: list[Wrapping] = []
+        self._hooks: list[Events] = []
         self._ended = threading.local()
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
@@ -66,7 +66,7 @@ class LoadedSourceDocuments:
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 
-    def _install(self, install: Callable[[], Wrapping]) -> None:
+    def _install(self, install: Callable[[], Events]) -> None:
         self._hooks.append(install())
 
     def detach(self) -> None:

@@ -20,7 +20,7 @@ from dynascope.agent.breakpoints.kinds.nodes.node_breakpoints import NodeBreakpo
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.registry import Breakpoints
 from dynascope.agent.events import self_test
-from dynascope.agent.events.features import STOPS
+from dynascope.agent.events.torch_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.isolation.unseen import never_trace

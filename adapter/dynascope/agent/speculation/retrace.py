@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.events import torch_names
-from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -127,8 +127,13 @@ class Retraces(Events):
 
     def __init__(self, rewinds: Callable[[], None], failures: HookFailures) -> None:
         super().__init__(failures)
-        self.call_instead(torch_names.TRACE_FRAME, functools.partial(_trace_until_done, rewinds))
+        self._rewinds = rewinds
+        self.call_instead(torch_names.TRACE_FRAME, functools.partial(_trace_until_done, self._rewound))
         self.call_after(torch_names.PUSH_TX, lambda _, output, tx: _frame_entered(tx))
+
+    @contained
+    def _rewound(self) -> None:
+        self._rewinds()
 
 
 def _frame_entered(translator: Translator) -> None:

@@ -22,7 +22,7 @@ from torch import _guards
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.effects import EFFECTS, calls_comptime_function, is_lazy
 from dynascope.agent.events.frames import note_line, on_each_instruction
-from dynascope.agent.events.wrapping import Wrapping, unobserved
+from dynascope.agent.events.wrapping import Events, unobserved
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
@@ -90,7 +90,7 @@ class EffectMet(BaseException):
         self.effect = effect
 
 
-class _Trial(Wrapping):
+class _Trial(Events):
     """Counts the instructions that this thread traces, and acts before some of them (`OutputGraph.push_tx`, 2.10)."""
 
     def __init__(self, acts: Acts, acted: set[int], heeds_effects: bool) -> None:

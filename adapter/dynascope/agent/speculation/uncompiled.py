@@ -10,8 +10,7 @@ import torch
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.convert_frame import CompileHooks
-from dynascope.agent.events.hook_failures import HookFailures, contained
-from dynascope.agent.events.wrapping import Wrapping
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.program.tracebacks import hidden_frame
 
 _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
@@ -21,7 +20,7 @@ class _Abandoned(BaseException):
     """The frame being compiled would inline such a function, and must not break its graph there."""
 
 
-class Uncompiled(Wrapping):
+class Uncompiled(Events):
     """Decide in Dynamo's place whether a frame is compiled and a call inlined, until `remove`."""
 
     def __init__(
@@ -29,20 +28,17 @@ class Uncompiled(Wrapping):
         hooks: CompileHooks,
         is_left: Callable[[types.CodeType | None], bool],
         traced: Callable[[], list[types.CodeType]],
-        failures: HookFailures,
     ) -> None:
         """Leave code uncompiled for which `is_left` is true; `traced` returns the compile's code."""
         from torch._dynamo import exc, symbolic_convert
 
         super().__init__()
-        self.failures = failures
         self._hooks, self._is_left, self._traced = hooks, is_left, traced
         self._whole: dict[int, types.CodeType] = {}
         self.broken: dict[int, types.CodeType] = {}
         """Code compiled with a graph break where it would have inlined such a function, by identity."""
-        original = self.original(torch_names.CHECK_INLINEABLE)
 
-        def check_inlineable(func: Any) -> Any:
+        def check_inlineable(original: Any, func: Any) -> Any:
             if not self.is_removed and is_left(_code_of(func)):
                 root = symbolic_convert.InstructionTranslator.current_tx()
                 if root.one_graph or getattr(root, "error_on_graph_break", False) or _in_functorch():
@@ -54,7 +50,7 @@ class Uncompiled(Wrapping):
             with hidden_frame:
                 return original(func)
 
-        self.put(torch_names.CHECK_INLINEABLE, check_inlineable)
+        self.call_instead(torch_names.CHECK_INLINEABLE, check_inlineable)
         if not self.is_removed:
             hooks.gate = self
 
@@ -65,20 +61,17 @@ class Uncompiled(Wrapping):
 
     # ---- convert_frame.Gate
 
-    @contained
     def before(self, code: types.CodeType) -> Any | None:
         if id(code) in self._whole:
             return _run(recursively=True)
         return _run(recursively=False) if self._is_left(code) else None
 
-    @contained
     def after(self, result: Any) -> Any | None:
         # the breakpoint may have been set during this compile, which has inlined the function already
         if result.guarded_code is not None and any(self._is_left(code) for code in self._traced()):
             return _run(recursively=False)
         return None
 
-    @contained
     def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
         # a higher-order op that has to be captured as a whole (`torch.cond`) raises what broke the graph in it
         if not isinstance(error, _Abandoned) and _WHY not in str(error):

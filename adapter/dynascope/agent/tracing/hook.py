@@ -54,7 +54,7 @@ class Hook:
         self._checks: tuple[StopCheck, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
         self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)
-        self.compiles = Compiles(self.threads, suspension, stops, send, self.failures)
+        self.compiles = Compiles(self.threads, suspension, stops, send)
         self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
         self._retraces = Retraces(self.compiles.trace_repeats, self.failures)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)

@@ -104,7 +104,7 @@ class RunBreakpoints(LineKind):
         if self._left:
             from dynascope.agent.speculation.uncompiled import Uncompiled
 
-            self._in_force = Uncompiled(hook.compile_hooks, self._is_left, hook.threads.traced_now, hook.failures)
+            self._in_force = Uncompiled(hook.compile_hooks, self._is_left, hook.threads.traced_now)
         self._compile_again([*due, *(code for key in self._left - before for code in self._compiled.of(key))])
 
     def _is_left(self, code: types.CodeType | None) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.events import torch_names
-from dynascope.agent.events.wrapping import Wrapping
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 
@@ -51,7 +51,7 @@ def _outputs() -> list[Any]:
 
 
 _logger = _Logger()  # for good: torch borrows it
-_wrapping = Wrapping()
+_events = Events()
 _set_logger: Callable[[Any], Any] | None = None
 """torch's own function, between `listen` and `ignore`."""
 _captures_open = 0
@@ -61,28 +61,14 @@ _clearings = 0
 
 def listen() -> None:
     """Receive reasons (`set_verbose_logger`, `clear_cache` of `_dynamo.compiled_autograd`, 2.4)."""
-    global _wrapping, _set_logger, _captures_open
-    _wrapping = Wrapping()
-    set_logger = _wrapping.original(torch_names.SET_VERBOSE_LOGGER)
-    clear = _wrapping.original(torch_names.CLEAR_CACHE)
-    if _wrapping.is_removed:
+    global _events, _set_logger, _captures_open
+    _events = Events()
+    set_logger = _events.original(torch_names.SET_VERBOSE_LOGGER)
+    _events.call_instead(torch_names.SET_VERBOSE_LOGGER, _user_sets_logger)
+    _events.call_instead(torch_names.CLEAR_CACHE, _user_clears_cache)
+    if _events.is_removed:
         return
     _set_logger = set_logger
-
-    def set_verbose_logger(logger: Any) -> Any:
-        _logger.user = logger
-        return set_logger(logger) if _set_logger is None else _apply()
-
-    def clear_cache() -> Any:
-        global _captures_open, _clearings
-        result = clear()
-        _captures_open = 0
-        _clearings += 1
-        _apply()
-        return result
-
-    _wrapping.put(torch_names.SET_VERBOSE_LOGGER, set_verbose_logger)
-    _wrapping.put(torch_names.CLEAR_CACHE, clear_cache)
     dynamo = sys.modules["torch._dynamo.compiled_autograd"]
     _logger.user = dynamo.verbose_log if dynamo.snapshot_verbose_logging_enabled() else None
     # captures that failed before are unknown; an empty cache contains none
@@ -90,11 +76,25 @@ def listen() -> None:
     _apply()
 
 
+def _user_sets_logger(set_logger: Callable[[Any], Any], logger: Any) -> Any:
+    _logger.user = logger
+    return set_logger(logger) if _set_logger is None else _apply()
+
+
+def _user_clears_cache(clear: Callable[[], Any]) -> Any:
+    global _captures_open, _clearings
+    result = clear()
+    _captures_open = 0
+    _clearings += 1
+    _apply()
+    return result
+
+
 def ignore() -> None:
     """Restore the user's own logger, and torch's own functions."""
     global _set_logger
     set_logger, _set_logger = _set_logger, None
-    _wrapping.remove()
+    _events.remove()
     if set_logger is not None:
         set_logger(_logger.user)
 

@@ -7,6 +7,7 @@ wrapped while there are observers, and restored when the last observer is remove
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,59 +16,83 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.wrapping import Events, Wrapping, is_found
+from dynascope.agent.events.wrapping import Events, is_found
 from dynascope.agent.internals.autograd.compiler import is_binding_inputs
 from dynascope.agent.internals.autograd.failures import noting_error
 from dynascope.agent.program.fork_safe_lock import fork_safe
 from dynascope.agent.program.tracebacks import hidden_frame
 
 _lock = fork_safe(threading.RLock())
-_observers: tuple[Observer, ...] = ()
-_wrapping = Wrapping()
+_observed: tuple[BackwardEvents, ...] = ()
+_captures = Events()
 
 
-def observe(observer: Observer) -> None:
-    """Report every backward to `observer` from now on (wraps `AutogradCompilerInstance`, 2.4)."""
-    global _observers
-    with _lock:
-        _observers = (*_observers, observer)
-        if len(_observers) == 1:
-            _wrap()
+class BackwardEvents(Events):
+    """Report every backward to an observer, until `remove`. Captured graphs keep working without one."""
+
+    def __init__(self, observer: Observer, failures: HookFailures) -> None:
+        import torch._dynamo.compiled_autograd  # noqa: F401
+
+        super().__init__(failures)
+        self.observer = observer
+        self.call_after(torch_names.SET_NODE_ORIGIN, self._node_called)
+        self.call_after(
+            torch_names.CREATE_GRAPH_MODULE, lambda module, compiler, *args: observer.graph_made(compiler, module)
+        )
+        for kind, name in torch_names.HOOK_CALLS.items():
+            if is_found(name):
+                self.call_after(name, functools.partial(self._hook_called, kind))
+        for graph_pass, name in torch_names.PASSES.items():
+            if is_found(name):
+                begins, ends = (functools.partial(each, graph_pass) for each in (self._pass_begins, self._pass_ends))
+                self.call_around(name, begins, ends)
+        global _observed
+        with _lock:
+            _observed = (*_observed, self)
+            if len(_observed) == 1:
+                _begin()
+
+    def remove(self) -> None:
+        super().remove()
+        global _observed
+        with _lock:
+            _observed = tuple(each for each in _observed if each is not self)
+            if not _observed:
+                _captures.remove()
+                autograd_cache.ignore()
+
+    def _node_called(self, _: None, compiler: Compiler, name: str, index: int, function: Any, *more: Any) -> None:
+        if not is_binding_inputs(4):
+            self.observer.node_called(compiler, index, name, function)
+
+    def _hook_called(self, kind: str, _: Any, compiler: Compiler, *args: Any) -> None:
+        position = 0 if kind == "unpack_hook" else {"post_hook": 2}.get(kind, 1)
+        self.observer.hook_called(compiler, kind, int(args[position]))
+
+    def _pass_begins(self, name: str, compiler: Compiler, *args: Any) -> Compiler:
+        self.observer.pass_begins(compiler, name)
+        return compiler
+
+    def _pass_ends(self, name: str, compiler: Compiler, result: Any, error: BaseException | None) -> None:
+        if error is None:
+            self.observer.pass_ends(compiler, name, result)
 
 
-def unobserve(observer: Observer) -> None:
-    """Remove an observer; the last one restores Dynamo's methods. Captured graphs keep working."""
-    global _observers
-    with _lock:
-        _observers = tuple(each for each in _observers if each is not observer)
-        if not _observers:
-            _unwrap()
-
-
-def _wrap() -> None:
-    global _wrapping
-    import torch._dynamo.compiled_autograd  # noqa: F401
-
-    _wrapping = Wrapping()
-    wrappers = {
-        torch_names.SET_NODE_ORIGIN: _set_node_origin,
-        torch_names.LOG_COMPILE_REASONS: _log_compile_reasons,
-        torch_names.CREATE_GRAPH_MODULE: _create_graph_module,
-        **{name: _hook_wrapper(kind) for kind, name in torch_names.HOOK_CALLS.items()},
-        **{name: _pass_wrapper(graph_pass) for graph_pass, name in torch_names.PASSES.items()},
-    }
-    _wrapping.call_instead(torch_names.BEGIN_CAPTURE, _begin_capture)
-    _wrapping.call_instead(torch_names.END_CAPTURE, _end_capture)
-    for name, wrapper in wrappers.items():
-        if is_found(name) or not name.may_be_absent:
-            _wrapping.put(name, wrapper(_wrapping.original(name)))
-    if not _wrapping.is_removed:
+def _begin() -> None:
+    """Wrap what begins and ends a capture, for all observers."""
+    global _captures
+    _captures = Events()
+    _captures.call_instead(torch_names.BEGIN_CAPTURE, _begin_capture)
+    _captures.call_instead(torch_names.END_CAPTURE, _end_capture)
+    _captures.call_instead(torch_names.LOG_COMPILE_REASONS, _log_compile_reasons)
+    if not _captures.is_removed:
         autograd_cache.listen()
 
 
-def _unwrap() -> None:
-    _wrapping.remove()
-    autograd_cache.ignore()
+def _tell(observed: tuple[BackwardEvents, ...], event: str, *given: Any) -> None:
+    for each in observed:
+        with each.failures:
+            getattr(each.observer, event)(*given)
 
 
 def _begin_capture(
@@ -79,73 +104,13 @@ def _begin_capture(
     with noting_error(compiler), hidden_frame:
         result = original(compiler, inputs, sizes, scalars, shown, *flags)
     given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
-    for observer in _observers:
-        observer.capture_begins(compiler, given)
+    _tell(_observed, "capture_begins", compiler, given)
     return result
 
 
-def _set_node_origin(original: Any) -> Any:
-    def set_node_origin(self: Any, node_name: str, nodecall_index: int, pyobj: Any, *more: Any) -> Any:
-        with hidden_frame:
-            result = original(self, node_name, nodecall_index, pyobj, *more)
-        if not is_binding_inputs(2):
-            for observer in _observers:
-                observer.node_called(self, nodecall_index, node_name, pyobj)
-        return result
-
-    return set_node_origin
-
-
-def _log_compile_reasons(original: Any) -> Any:
-    def log_compile_reasons(self: Any, compile_reasons: Any) -> Any:
-        # torch calls it because a logger is set; when only Dynascope's is, its log must not change
-        with hidden_frame:
-            return original(self, compile_reasons) if autograd_cache.logs_verbosely() else None
-
-    return log_compile_reasons
-
-
-def _hook_wrapper(kind: str) -> Callable[[Any], Any]:
-    position = 0 if kind == "unpack_hook" else {"post_hook": 2}.get(kind, 1)
-
-    def wrapper(original: Any) -> Any:
-        def call_hook(self: Any, *args: Any) -> Any:
-            with hidden_frame:
-                result = original(self, *args)
-            for observer in _observers:
-                observer.hook_called(self, kind, int(args[position]))
-            return result
-
-        return call_hook
-
-    return wrapper
-
-
-def _pass_wrapper(name: str) -> Callable[[Any], Any]:
-    def wrapper(original: Any) -> Any:
-        def run_pass(self: Any, *args: Any) -> Any:
-            for observer in _observers:
-                observer.pass_begins(self, name)
-            with hidden_frame:
-                result = original(self, *args)
-            for observer in _observers:
-                observer.pass_ends(self, name, result)
-            return result
-
-        return run_pass
-
-    return wrapper
-
-
-def _create_graph_module(original: Any) -> Any:
-    def create_graph_module(self: Any, *args: Any) -> Any:
-        with hidden_frame:
-            module = original(self, *args)
-        for observer in _observers:
-            observer.graph_made(self, module)
-        return module
-
-    return create_graph_module
+def _log_compile_reasons(original: Any, compiler: Compiler, compile_reasons: Any) -> Any:
+    # torch calls it because a logger is set; when only Dynascope's is, its log must not change
+    return original(compiler, compile_reasons) if autograd_cache.logs_verbosely() else None
 
 
 def _end_capture(original: Any, compiler: Any, outputs: Any) -> Any:
@@ -169,32 +134,28 @@ def _closing(compiler: Compiler, close: Callable[[], None]) -> Callable[[], None
 def _tell_end(compiler: Compiler, failed: bool) -> None:
     if not compiler.__dict__.get("_dynascope_has_ended"):
         compiler.__dict__["_dynascope_has_ended"] = True
-        for observer in _observers:
-            observer.capture_ends(compiler, failed)
+        _tell(_observed, "capture_ends", compiler, failed)
 
 
 def _observed_run(compiler: Compiler, run: Any) -> Any:
     """Wrap the function of all runs; it stays in torch's cache, and works without observers."""
 
     def run_captured_backward(compiled: Any, inputs: Any, sizes: Any, scalars: Any, hooks: Any, *more: Any) -> Any:
-        observers = _observers
-        if not observers:
+        observed = _observed
+        if not observed:
             with hidden_frame:
                 return run(compiled, inputs, sizes, scalars, hooks, *more)
         error: BaseException | None = None
         given = RunGiven(inputs, sizes, scalars, hooks)
-        for observer in observers:
-            observer.run_begins(compiler, given)
+        _tell(observed, "run_begins", compiler, given)
 
         def run_graph(*args: Any) -> Any:
-            for observer in observers:
-                observer.graph_begins(compiler)
+            _tell(observed, "graph_begins", compiler)
             try:
                 with hidden_frame:
                     return compiled(*args)
             finally:
-                for observer in observers:
-                    observer.graph_ends(compiler)
+                _tell(observed, "graph_ends", compiler)
 
         try:
             with hidden_frame:
@@ -203,8 +164,7 @@ def _observed_run(compiler: Compiler, run: Any) -> Any:
             error = raised
             raise
         finally:
-            for observer in observers:
-                observer.run_ends(compiler, error)
+            _tell(observed, "run_ends", compiler, error)
             error = None
 
     return run_captured_backward

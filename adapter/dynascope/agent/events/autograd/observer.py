@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from dynascope.agent.internals.autograd import cache_keys
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
@@ -13,8 +13,8 @@ Compiler = Any
 """An `AutogradCompilerInstance` of torch._dynamo.compiled_autograd: one capture."""
 
 
-class Observer(Protocol):
-    """Methods are called on the thread that runs the backward. They must not raise or keep a tensor alive."""
+class Observer:
+    """Called on the thread that runs the backward; it must not keep a tensor alive."""
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None: ...
 
