@@ -73,7 +73,7 @@ def breakpoint() -> None:
 
 def _stop_in_compile(context: Any) -> None:
     """Stop while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
-    from dynascope.agent.session.current import current_session
+    from dynascope.agent.session.session import current_session
 
     session = current_session()
     if session is not None:
@@ -86,7 +86,7 @@ def _stop_at_runtime() -> None:
     debugpy: Any = sys.modules.get("debugpy")
     if debugpy is not None and not debugpy.is_client_connected():
         debugpy = None
-    if "dynascope.agent.session.current" in sys.modules:
+    if "dynascope.agent.session.session" in sys.modules:
         from dynascope.agent.session.api.breakpoint import reached
 
         reached(sys._getframe(2), debugpy)

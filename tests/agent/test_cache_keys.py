@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.agent.events.graphs import AotCache, InductorCache
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.later_forms import AotCache, InductorCache
 from dynascope.agent.events.named_forms import NamedForms
 from dynascope.facts.generated.cache_keys import MissedKeys, differences, key_of, summary
 

@@ -20,7 +20,7 @@ TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events"
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
     ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
-    ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
+    ROOT / "adapter/dynascope/agent/program/threads.py",
 }
 
 # What each wing, and each module beside them, may import of ours, itself apart.

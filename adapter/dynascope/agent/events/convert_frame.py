@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.codegen.generated import is_generated
 from dynascope.agent.program import collector
 from dynascope.agent.program.tracebacks import hidden_frame
 
@@ -172,27 +173,3 @@ def _skip_reason(result: Any) -> str:
     if not reason and result.frame_exec_strategy.cur_action == sys.modules["torch._dynamo.types"].FrameAction.RUN_ONLY:
         return _LIMIT_REACHED
     return _IN_PLAIN_WORDS.get(reason, reason)
-
-
-def waits_for_compile_lock(frame: types.FrameType | None) -> bool:
-    """Whether a thread whose innermost frame is `frame` waits to compile.
-
-    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0), for one compile at a time.
-    """
-    if frame is None:
-        return False
-    code = frame.f_code
-    return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
-
-
-def is_generated(code: types.CodeType) -> bool:
-    """Whether Dynamo generated this code (`convert_frame.output_codes`, 2.0)."""
-    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
-    return code in convert_frame.output_codes
-
-
-def compiled_from(code: types.CodeType) -> types.CodeType:
-    """Return the original of generated code (`convert_frame.orig_code_map`, 2.1), or `code`."""
-    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
-    original: types.CodeType = convert_frame.orig_code_map.get(code, code)
-    return original

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dynascope.agent.events.later_forms import Kernels
+from dynascope.agent.events.graphs import Kernels
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, Place, places_of
 from dynascope.agent.internals.graph.saved_values import Division, saved_values

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from dynascope.agent.events.torch_names import RECORDING, STOPS, Feature, TorchName, all_names
+from dynascope.agent.events.torch_names import IMPORTED_LATER, RECORDING, STOPS, Feature, TorchName, all_names
 from dynascope.agent.events.wrapping import is_found
-from dynascope.agent.internals.module_names import IMPORTED_LATER
 
 TESTED_TORCH = ("2.11", "2.12", "2.13", "2.14", "2.15")
 TESTED_PYTHON = ("3.11", "3.12", "3.13")

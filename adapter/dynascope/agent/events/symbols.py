@@ -13,7 +13,7 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.sources import source_text
-from dynascope.agent.internals.symbolic_shapes.texts import range_text, relation_text
+from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 
 
 @dataclass(frozen=True, slots=True)

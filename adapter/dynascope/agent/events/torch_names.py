@@ -10,16 +10,29 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NewType
 
-from dynascope.agent.internals.module_names import (
-    AOT_CACHE,
-    AOT_GRAPHS,
-    COMPILED_AUTOGRAD,
-    CPP_KERNELS,
-    INDUCTOR_CACHE,
-    INDUCTOR_GRAPH,
-    PARTITIONERS,
-    TRITON_KERNELS,
+DYNAMO = "torch._dynamo"
+COMPILED_AUTOGRAD = "torch._dynamo.compiled_autograd"
+AOT_GRAPHS = "torch._functorch._aot_autograd.graph_compile"
+PARTITIONERS = "torch._functorch.partitioners"
+AOT_CACHE = "torch._functorch._aot_autograd.autograd_cache"
+INDUCTOR_GRAPH = "torch._inductor.graph"
+INDUCTOR_CACHE = "torch._inductor.codecache"
+CPP_KERNELS = "torch._inductor.codegen.cpp"
+TRITON_KERNELS = "torch._inductor.codegen.triton"
+
+IMPORTED_LATER = frozenset(
+    {
+        COMPILED_AUTOGRAD,
+        AOT_GRAPHS,
+        PARTITIONERS,
+        AOT_CACHE,
+        INDUCTOR_GRAPH,
+        INDUCTOR_CACHE,
+        CPP_KERNELS,
+        TRITON_KERNELS,
+    }
 )
+"""Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""
 
 Feature = NewType("Feature", str)
 """What a user loses when a torch lacks a name; each is a noun for a sentence."""

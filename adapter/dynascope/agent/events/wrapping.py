@@ -12,7 +12,7 @@ from typing import Any
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapped_name import Subscriber, WrappedName, this_thread
-from dynascope.agent.program.fork_safe_lock import fork_safe
+from dynascope.agent.program.threads import fork_safe
 
 _UNREPORTED = HookFailures(lambda trace: None)
 """For subscribers that contain their own errors."""

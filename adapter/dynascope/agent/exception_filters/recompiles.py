@@ -14,8 +14,7 @@ from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.guards.changed import changed_numbers
-from dynascope.agent.internals.guards.known import known_before_trace
+from dynascope.agent.internals.guards.changed import changed_numbers, known_before_trace
 from dynascope.agent.internals.guards.tree import cache_entries
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation

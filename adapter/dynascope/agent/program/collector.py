@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from types import CellType
 
 from dynascope.agent.program import free_lists
-from dynascope.agent.program.hidden_threads import shown_threads
+from dynascope.agent.program.threads import shown_threads
 
 _RESERVED = 40_000
 """The containers in the reserve: more than the hooks of most compiles keep; 2 MB."""

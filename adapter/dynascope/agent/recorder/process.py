@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.internals.module_names import DYNAMO
+from dynascope.agent.events.torch_names import DYNAMO
 from dynascope.agent.program import collector
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store

@@ -14,16 +14,16 @@ from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
+from dynascope.agent.events.graphs import hooks as form_hooks
 from dynascope.agent.events.guards import BuildEvents
 from dynascope.agent.events.hook_failures import HookFailures, contained
-from dynascope.agent.events.later_forms import hooks as form_hooks
 from dynascope.agent.events.symbols import SpecializationEvents
+from dynascope.agent.events.torch_names import COMPILED_AUTOGRAD
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.compile.call import wrapped_name
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.guards.tree import CacheEntry
-from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported

@@ -43,7 +43,7 @@ def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
 def _kind(
     ident: int, is_stopped: bool, state: ThreadState
 ) -> Literal["tracing", "backend", "waiting", "stopped"] | None:
-    from dynascope.agent.events.convert_frame import waits_for_compile_lock
+    from dynascope.agent.internals.codegen.generated import waits_for_compile_lock
 
     if is_stopped:
         return "stopped"

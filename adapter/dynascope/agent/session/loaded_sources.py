@@ -20,6 +20,7 @@ from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _FAILED = "dynascope failed to keep what a compile made for reading; the compile continues.\n"
 
 
-class LoadedSourceDocuments:
+class LoadedSourceDocuments(TraceObserver):
     """Keep the documents of one session."""
 
     def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
@@ -52,13 +53,11 @@ class LoadedSourceDocuments:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
         from dynascope.agent.documents.later_forms import later_forms
         from dynascope.agent.events.codegen import CodegenEvents
-        from dynascope.agent.events.graphs import GraphHook
+        from dynascope.agent.events.graphs import GraphHook, hooks
         from dynascope.agent.events.guards import BuildEvents
-        from dynascope.agent.events.later_forms import hooks
-        from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook
-        hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
+        hook.compiles.observe(self)
         failures = self.failures
         self._hooks += [GraphHook(self._graph_done, failures), CodegenEvents(self._graph_ended, failures)]
         self._hooks.append(BuildEvents(failures))
@@ -109,9 +108,8 @@ class LoadedSourceDocuments:
 
     # ---- compiling threads
 
-    def compile_ended(self, traced: Iterable[types.CodeType]) -> None:
-        """Count the files of a compile that has ended."""
-        self._traced.update(_files(traced))
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        self._traced.update(_files(outcome.traced))
 
     def _graph_done(self, module: Any) -> None:
         from dynascope.agent.internals.compile import compile_context

@@ -195,3 +195,17 @@ class Session(SuspensionObserver):
     def comptime_breakpoint(self, context: Any) -> None:
         """Stop at `dynascope.breakpoint()` in compiled code, given Dynamo's `ComptimeContext`."""
         self.comptime.reached(context)
+
+
+_current: Session | None = None
+
+
+def current_session() -> Session | None:
+    """Return the current session of this process, or None."""
+    return _current
+
+
+def set_current(session: Session | None) -> None:
+    """Set the current session of this process."""
+    global _current
+    _current = session

@@ -19,8 +19,8 @@ from dynascope.agent.inspection.values.callable_location import Place, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
-from dynascope.agent.internals.autograd.compiler import graph_of
 from dynascope.agent.internals.autograd.nodes import AutogradNode, Call, ForwardFrame
+from dynascope.agent.internals.autograd.state import graph_of
 from dynascope.agent.program.user_code import OUR_FOLDER, real_path
 
 _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep

@@ -13,8 +13,8 @@ from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.autograd.observer import Compiler, Given
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
-from dynascope.agent.internals.autograd.compiler import capture_id, graph_of
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
+from dynascope.agent.internals.autograd.state import capture_id, graph_of
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.program.import_hooks import when_imported
+from dynascope.agent.program.threads import hide_thread
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 

@@ -19,7 +19,7 @@ from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, 
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.callable_location import place_of
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.program.fork_safe_lock import fork_safe
+from dynascope.agent.program.threads import fork_safe
 
 _log = logging.getLogger("dynascope")
 _REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)

@@ -17,7 +17,7 @@ from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_moves, uses_cudagraphs
-from dynascope.agent.internals.autograd.compiler import compiler_name
+from dynascope.agent.internals.autograd.state import compiler_name
 from dynascope.agent.internals.compile.compile_context import changed_config
 
 

@@ -17,9 +17,9 @@ from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events, is_found
-from dynascope.agent.internals.autograd.compiler import is_binding_inputs
 from dynascope.agent.internals.autograd.failures import noting_error
-from dynascope.agent.program.fork_safe_lock import fork_safe
+from dynascope.agent.internals.autograd.state import is_binding_inputs
+from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.tracebacks import hidden_frame
 
 _lock = fork_safe(threading.RLock())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynascope.agent.events.autograd.wrapped_numbers import copying_wrapped_numbers
-from dynascope.agent.program.fork_safe_lock import fork_safe
+from dynascope.agent.program.threads import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """A function of the captured `torch.fx.GraphModule` that returns the function to call in its place: `torch.compile`."""

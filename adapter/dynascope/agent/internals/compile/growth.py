@@ -10,7 +10,7 @@ import torch
 
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
-from dynascope.agent.internals.symbolic_shapes.texts import range_text, relation_text
+from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 
 
 class Decision(NamedTuple):

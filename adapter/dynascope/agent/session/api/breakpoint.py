@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from dynascope.agent.isolation.containment import refuse, refuse_if_contained
-from dynascope.agent.session.current import current_session
+from dynascope.agent.session.session import current_session
 from dynascope.wire.from_agent import Output
 
 _BREAKPOINT = "dynascope.breakpoint()"

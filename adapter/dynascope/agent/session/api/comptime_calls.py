@@ -133,7 +133,7 @@ def _with_defaults(nested: NestedFunction, context: ComptimeContext, effects: Si
 
 def _stop(ctx: ComptimeContext) -> None:
     """Stop the debugger, or without one call Python's `breakpoint()`, with `ctx` in this frame."""
-    from dynascope.agent.session.current import current_session
+    from dynascope.agent.session.session import current_session
 
     session = current_session()
     if session is not None:
@@ -144,7 +144,7 @@ def _stop(ctx: ComptimeContext) -> None:
 
 def _tell(translator: Any, name: str) -> None:
     """Report in the debug console that the program changes its compile."""
-    from dynascope.agent.session.current import current_session
+    from dynascope.agent.session.session import current_session
 
     session = current_session()
     if session is not None and not is_unobserved():

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.program import observed
-from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.program.process_starts import starter_of_python
-from dynascope.agent.session import current
+from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.agent import Agent
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import Session, set_current
 from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
 from dynascope.agent.suspension.debugpy.loaded import is_loaded
@@ -53,7 +52,7 @@ def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None,
     if _connection is not None:
         _connection.end()
     _connection = _Connection(connection, on_lost, runtime)
-    current.set_current(_connection.agent.session)
+    set_current(_connection.agent.session)
     _handle_forks()
     _connection.begin()
     return _connection.agent.session
@@ -143,6 +142,6 @@ def _started(command: Sequence[str] = ("python",)) -> None:
 def _in_child() -> None:
     global _connection
     connection, _connection = _connection, None
-    current.set_current(None)
+    set_current(None)
     if connection is not None:
         connection.forget_in_child()

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from dynascope.agent.program.hidden_threads import hide_thread
+from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.startup import bootstrap
 from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.wire import channel, token_server

@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_text
 from dynascope.agent.internals.guards.guards import symbols_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
-from dynascope.agent.internals.symbolic_shapes.texts import symbols_in
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
 from dynascope.agent.internals.variables.variables import node_of, source_object, source_of
 from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment, Value
 from dynascope.agent.tracing.history.changes import Changes

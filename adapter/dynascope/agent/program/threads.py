@@ -1,8 +1,13 @@
-"""Threads that a debugger neither shows nor stops."""
+"""Hide threads from debuggers, and keep locks usable after fork.
+
+A forked child has only the forking thread, and no other can release a lock.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
+from typing import Any
 
 
 def hide_thread(thread: threading.Thread) -> None:
@@ -13,3 +18,9 @@ def hide_thread(thread: threading.Thread) -> None:
 def shown_threads() -> int:
     """Return how many threads run that are the program's."""
     return sum(not getattr(thread, "is_pydev_daemon_thread", False) for thread in threading.enumerate())
+
+
+def fork_safe(lock: Any) -> Any:
+    """Return `lock`, held across os.fork() so that the state it guards is consistent in a child."""
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
