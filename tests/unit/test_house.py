@@ -113,7 +113,7 @@ def test_only_four_rooms_name_what_is_private_to_dynamo():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_the_suspension_and_hidden_threads_name_pydevd():
+def test_only_the_suspension_and_threads_name_pydevd():
     wrong = [
         where(path, line, name)
         for path in SOURCES

@@ -25,7 +25,7 @@ Call = Callable[[Any, str, list[Any], dict[str, Any]], Any]
 _PACKAGE, _NAME = "dynascope", "comptime"
 
 
-class ComptimeTracing:
+class ComptimeTracing(Events):
     """Make Dynamo call `call` for calls of `subject`, the value of `dynascope.comptime`; once per process.
 
     Wraps `InstructionTranslatorBase._load_global` and its override for inlined frames (2.0), the `IMPORT_NAME` of
@@ -33,35 +33,32 @@ class ComptimeTracing:
     """
 
     def __init__(self, subject: object, call: Call) -> None:
+        super().__init__()
         self._subject = subject
         self._call = call
-        symbolic_convert: Any = sys.modules["torch._dynamo.symbolic_convert"]
         builder: Any = sys.modules["torch._dynamo.variables.builder"]
         builder.VariableBuilder._id_dispatch()[id(subject)] = lambda _builder, _value: self._variable("comptime")
-        waiting = [symbolic_convert.InstructionTranslatorBase]
+        for name in torch_names.LOADS_OF_GLOBALS:
+            self.call_instead(name, self._load_global)
+        waiting = [sys.modules["torch._dynamo.symbolic_convert"].InstructionTranslatorBase]
         while waiting:
             kind = waiting.pop()
             waiting += kind.__subclasses__()
-            if "_load_global" in vars(kind):
-                kind._load_global = self._loading(kind._load_global)
             table, opcode = kind.dispatch_table, dis.opmap["IMPORT_NAME"]
             table[opcode] = self._importing(table[opcode])
 
     def _variable(self, what: str) -> ComptimeVariable:
         return ComptimeVariable(what, self._call)
 
-    def _loading(self, original: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        def _load_global(translator: Any, instruction: Any) -> None:
-            value = translator.f_globals.get(instruction.argval)
-            if value is self._subject:
-                translator.push(self._variable("comptime"))
-            elif value is not None and value is sys.modules.get(_PACKAGE) and _leads_to_comptime(translator):
-                translator.push(self._variable("module"))
-            else:
-                with hidden_frame:
-                    original(translator, instruction)
-
-        return _load_global
+    def _load_global(self, original: Callable[[Any, Any], None], translator: Any, instruction: Any) -> None:
+        value = translator.f_globals.get(instruction.argval)
+        if value is self._subject:
+            translator.push(self._variable("comptime"))
+        elif value is not None and value is sys.modules.get(_PACKAGE) and _leads_to_comptime(translator):
+            translator.push(self._variable("module"))
+        else:
+            with hidden_frame:
+                original(translator, instruction)
 
     def _importing(self, original: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         def IMPORT_NAME(translator: Any, instruction: Any) -> None:

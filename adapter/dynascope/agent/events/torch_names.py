@@ -45,7 +45,7 @@ BACKWARD = Feature("stops in captured backwards")
 TIME_TRAVEL = Feature("the warning of what going back repeats")
 TIMELINE = Feature("events in the timeline")
 WHAT_IF = Feature("`what if` at compile-time stops")
-COMPTIME = Feature("stops at `comptime.breakpoint()`")
+COMPTIME = Feature("`dynascope.comptime`, and stops at `comptime.breakpoint()`")
 CALLED_FUNCTIONS = Feature("run-time stops in backends and fake kernels")
 GRAPH_DOCUMENTS = Feature("compiled graphs as documents")
 LATER_FORMS = Feature("what AOTAutograd and Inductor made of a graph")
@@ -135,6 +135,11 @@ LOG_GRAPH_BREAK = _symbolic_convert(
     WHAT_IF,
 )
 CREATE_RESUME = _symbolic_convert("InstructionTranslatorBase.create_resume", "self, ...", "2.10", CODEGEN)
+LOADS_OF_GLOBALS = tuple(
+    _symbolic_convert(f"{owner}._load_global", None, "2.0", COMPTIME)
+    for owner in ("InstructionTranslatorBase", "InliningInstructionTranslator")
+)
+"""The methods that load a global, of a frame and of one that is inlined."""
 CHECK_INLINEABLE = _symbolic_convert("InliningInstructionTranslator.check_inlineable", "func", "2.1", RUN_MODE)
 
 _convert_frame = partial(_declare, "torch._dynamo.convert_frame")
@@ -305,6 +310,7 @@ DEFINE_TRITON_KERNEL = _declare(
 
 _c = partial(_declare, "torch._C")
 SET_VERBOSE_LOGGER = _c("_dynamo.compiled_autograd.set_verbose_logger", None, "2.4", BACKWARD)
+SET_AUTOGRAD_COMPILER = _c("_dynamo.compiled_autograd.set_autograd_compiler", None, "2.1", BACKWARD)
 CLEAR_CACHE = _c("_dynamo.compiled_autograd.clear_cache", None, "2.4", BACKWARD)
 
 

@@ -191,7 +191,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
         except Exception as error:
             failed = getattr(error, "_torch_dynamo_tracer_output", None)
             is_error = one_graph or getattr(failed, "error_on_graph_break", False)
-            outcome.is_given_up = not is_error and exceptions.leaves_uncompiled(error)
+            outcome.is_given_up = not is_error and exceptions.is_soft(error)
             outcome.error = _title(exceptions.message_of(error)) if outcome.is_given_up else _first_line(error)
             if failed is not None:
                 _clean_up(failed)

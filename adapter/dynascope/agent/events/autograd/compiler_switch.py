@@ -13,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.wrapped_numbers import copying_wrapped_numbers
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.program.threads import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
@@ -93,6 +95,7 @@ def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
 
 _lock = fork_safe(threading.RLock())
 _stack: list[Switch] = []
+_watching: Events | None = None
 _ended: list[tuple[Any, _Setting]] = []
 """Compilers whose context has ended while a context of other code will still restore them."""
 
@@ -134,22 +137,20 @@ def _set(setting: _Setting) -> tuple[Any, bool]:
 
 def _watch_setter() -> None:
     """Replace an ended context's compiler, once restored by other code, by what it had replaced."""
-    engine = _engine()
-    set_compiler = engine.set_autograd_compiler
-    if getattr(set_compiler, "skips_ended", False):
-        return
+    global _watching
+    if _watching is None:
+        _watching = Events()
+        _watching.call_instead(torch_names.SET_AUTOGRAD_COMPILER, _set_without_ended)
 
-    def set_autograd_compiler(compiler: Any, dynamic: bool) -> Any:
-        found = next((found for ended, found in _ended if compiler is not None and ended is compiler), None)
-        while found is not None:
-            compiler, dynamic = found.compiler, found.dynamic
-            found = next((f for ended, f in _ended if compiler is not None and ended is compiler), None)
-            if compiler is None:
-                _dynamo().compiled_autograd_enabled = False
-        return set_compiler(compiler, dynamic)
 
-    set_autograd_compiler.skips_ended = True  # type: ignore[attr-defined]
-    engine.set_autograd_compiler = set_autograd_compiler
+def _set_without_ended(set_compiler: Callable[[Any, bool], Any], compiler: Any, dynamic: bool) -> Any:
+    found = next((found for ended, found in _ended if compiler is not None and ended is compiler), None)
+    while found is not None:
+        compiler, dynamic = found.compiler, found.dynamic
+        found = next((f for ended, f in _ended if compiler is not None and ended is compiler), None)
+        if compiler is None:
+            _dynamo().compiled_autograd_enabled = False
+    return set_compiler(compiler, dynamic)
 
 
 def _engine() -> Any:

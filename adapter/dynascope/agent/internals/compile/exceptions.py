@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dynascope.facts.model import StackFrame
@@ -21,14 +21,13 @@ def skips_frame(error: BaseException) -> bool:
     return type(error) is kind
 
 
-def leaves_uncompiled(error: BaseException) -> bool:
-    """Whether Dynamo runs the function uncompiled for it, as `ConvertFrame.__call__` (2.0) does.
+def is_soft(error: BaseException) -> bool:
+    """Whether Dynamo may run the frame uncompiled for it, as `ConvertFrame.__call__` (2.0) does.
 
-    For `exc.Unsupported`, `exc.UserError` and `exc.SkipFrame` (2.0), but not `exc.UncapturedHigherOrderOpError` (2.1).
+    True for `exc.Unsupported`, `exc.SkipFrame` and `exc.UserError` (2.0).
     """
-    exc: Any = sys.modules["torch._dynamo.exc"]
-    is_soft = isinstance(error, (exc.Unsupported, exc.UserError, exc.SkipFrame))
-    return is_soft and not isinstance(error, exc.UncapturedHigherOrderOpError)
+    exceptions: Any = sys.modules["torch._dynamo.exc"]
+    return isinstance(error, (exceptions.Unsupported, exceptions.SkipFrame, exceptions.UserError))
 
 
 def was_taken(error: BaseException) -> bool:
@@ -54,15 +53,6 @@ def failure_of_backend(error: BaseException) -> tuple[str, str, str] | None:
     return str(getattr(error, "backend_name", "?")), type(inner).__name__, str(inner)
 
 
-def is_soft(error: BaseException) -> bool:
-    """Whether Dynamo may run the frame uncompiled for it.
-
-    True for `exc.Unsupported`, `exc.SkipFrame` and `exc.UserError` (2.0).
-    """
-    exceptions: Any = sys.modules["torch._dynamo.exc"]
-    return isinstance(error, (exceptions.Unsupported, exceptions.SkipFrame, exceptions.UserError))
-
-
 def raises(error: BaseException, box: Any) -> bool:
     """Whether `convert_frame.ConvertFrame.__call__` (2.0) raises the error.
 
@@ -80,31 +70,24 @@ def reached_recompile_limit(error: BaseException | None) -> bool:
 
 
 def stack_of(error: Any) -> list[StackFrame]:
-    """Return the program's frames (`exc.get_stack_above_dynamo`, 2.0), then those being traced.
-
-    The latter are from `Unsupported.real_stack` (2.0), or from `torch._guards.TracingContext.extract_stack` (2.0).
-    """
-    from torch import _guards
-    from torch._dynamo import exc
-
+    """Return the program's frames, then those that were being traced (`Unsupported.real_stack`, 2.0)."""
     traced = getattr(error, "real_stack", None)
-    if traced is None:
-        traced = _guards.TracingContext.extract_stack()
-    frames = [*exc.get_stack_above_dynamo(), *traced]
-    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]
+    return stack_above(traced_stack() if traced is None else _frames(traced))
 
 
 def stack_above(frames: Sequence[StackFrame]) -> list[StackFrame]:
     """Return the program's frames (`exc.get_stack_above_dynamo`, 2.0), then `frames`."""
     from torch._dynamo import exc
 
-    above = [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in exc.get_stack_above_dynamo()]
-    return [*above, *frames]
+    return [*_frames(exc.get_stack_above_dynamo()), *frames]
 
 
 def traced_stack() -> list[StackFrame]:
     """Return the frames being traced, outermost first (`TracingContext.extract_stack`, 2.0)."""
     from torch import _guards
 
-    frames = _guards.TracingContext.extract_stack()
-    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]
+    return _frames(_guards.TracingContext.extract_stack())
+
+
+def _frames(stack: Iterable[Any]) -> list[StackFrame]:
+    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in stack]
