@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.documents.documents import PYTHON, UnknownDocument
 from dynascope.agent.inspection.disassembly import BadAddress
-from dynascope.agent.program.memory_sources import memory_sources
+from dynascope.agent.program.source_lines import memory_sources
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
 from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
