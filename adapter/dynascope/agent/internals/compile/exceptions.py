@@ -70,7 +70,7 @@ def reached_recompile_limit(error: BaseException | None) -> bool:
 
 
 def stack_of(error: Any) -> list[StackFrame]:
-    """Return the program's frames, then those that were being traced (`Unsupported.real_stack`, 2.0)."""
+    """Return the program's frames and the traced ones (`Unsupported.real_stack`, 2.0)."""
     traced = getattr(error, "real_stack", None)
     return stack_above(traced_stack() if traced is None else _frames(traced))
 
