@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,19 +19,6 @@ _NAMED_NODE_CALL = re.compile(r"\S+ \(NodeCall \d+\)")
 _NODE_CALL = re.compile(r"\(NodeCall (\d+)\)")
 _HOOK_CALLS = frozenset({"call_hook", "call_cpp_tensor_pre_hooks"})
 _DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
-
-
-@contextlib.contextmanager
-def without_modes() -> Iterator[None]:
-    """Run torch code on a thread stopped in a capture as the program does, untraced and unfaked.
-
-    Disables the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
-    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` enabled, and restores them.
-    """
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), torch._C._DisablePythonDispatcher():
-        yield
 
 
 def node_names(graph: Any) -> tuple[str, ...]:
