@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.graph.graph import argument_text, arguments_text, target_text, user_line
+from dynascope.agent.internals.graph.graph import target_text, user_line, written
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, symbolic_text, tensor_text
 
 _ASSIGNMENT = re.compile(r"\s+(\w+)(?:\s*:[^=]+)? = ")
@@ -49,13 +49,7 @@ def value_text(value: Any) -> str:
 
 def node_text(node: Any) -> str:
     """Return a node's text as in the Graph scope: `%mm : f32[3, 8] = call_function[…](…)`."""
-    value = value_of(node)
-    head = f"%{node.name}" + (f" : {value_text(value)}" if value is not None else "")
-    if node.op == "output":
-        return f"return {argument_text(node.args[0]) if node.args else ''}"
-    if node.op in ("placeholder", "get_attr"):
-        return f"{head} = {node.op}[target={node.target}]"
-    return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
+    return written(node, value_of(node), value_text)
 
 
 def input_nodes(graph: Any) -> dict[int, Any]:
