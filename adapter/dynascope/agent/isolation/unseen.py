@@ -41,7 +41,7 @@ def never_trace(paths: Iterable[str]) -> None:
 
 @functools.cache
 def hide_from_guards() -> None:
-    """Keep the agent's files out of guards' provenance (`symbolic_shapes.uninteresting_files()`, 2.0).
+    """Keep the agent's files out of guards' provenance (`uninteresting_files`, 2.0).
 
     Call at the first compile, not before: its first call imports torch.export, which is circular during import.
     """
