@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.documents.form_answers import NoAnswer
-from dynascope.agent.events.graphs import Kernels
-from dynascope.agent.events.named_forms import placed_code
+from dynascope.agent.events.named_forms import Kernels, placed_code
 
 from tests.support.agent.scripted_session import ScriptedSession
 

@@ -21,7 +21,7 @@ from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 
 from tests.support.agent.scripted_session import ScriptedSession
-from tests.support.house import SOURCES, TORCH_ROOMS, below, module_name, source
+from tests.support.house import SOURCES, module_name, room, source
 
 _PUT = re.compile(r"\bput\(torch_names\.(\w+)")
 _HEARD = re.compile(r"\bcall_(?:before|after|around|instead|on_error)\(\s*torch_names\.(\w+)")
@@ -64,9 +64,11 @@ def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
     assert times_wrapped() == before
 
 
-def test_what_one_replaces_no_other_hears_of() -> None:
-    texts = [source(path) for path in SOURCES if below(module_name(path), TORCH_ROOMS)]
-    put = Counter(name for text in texts for name in _PUT.findall(text))
-    heard = {name for text in texts for name in _HEARD.findall(text)}
+def test_what_one_replaces_no_other_hears_of_and_all_is_heard_in_two_rooms() -> None:
+    texts = {path: source(path) for path in SOURCES}
+    put = Counter(name for text in texts.values() for name in _PUT.findall(text))
+    heard = {name for text in texts.values() for name in _HEARD.findall(text)}
     assert set(put.values()) == {1} and not heard & put.keys()
     assert heard and put
+    hearing = {room(module_name(path), "agent") for path, text in texts.items() if _HEARD.search(text)}
+    assert hearing == {"events", "speculation"}

@@ -5,7 +5,7 @@ so that a busy machine slows all of them alike. A round's ratio is that of the f
 seconds); the median over the rounds is held against the limit, and the bytes are those on disk at the end over the
 number of compiles. Ratios of a few percent drown in the noise of a shared machine, so one more process adds up the
 time spent in the recorder's own functions. That share is larger than the ratio says: a recorded compile runs in a chunk
-of frames of its own (`agent/frame_chunk.py`), which makes Dynamo itself faster than a plain run that is unlucky with
+of frames of its own (`events/wrapped_name.py`), which makes Dynamo itself faster than a plain run that is unlucky with
 them. The bias: a model of few distinct lines and one graph flatters us on bytes; the `eager` backend, whose compile is
 all tracing, does the opposite on time.
 """

@@ -100,7 +100,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
             "suspension": "isolation internals program",
             "speculation": "events isolation internals program",
         },
-        {"events": "internals program", "isolation": "internals"},
+        {"events": "internals program", "isolation": "internals program"},
         {"internals": "", "program": ""},
     ],
     "dap": [

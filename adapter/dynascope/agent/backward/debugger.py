@@ -30,6 +30,7 @@ from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values import captured_graph_files
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
+from dynascope.agent.isolation.isolation import without_modes
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stop import Stop
 from dynascope.wire.dap import FunctionBreakpoint
@@ -242,7 +243,7 @@ class BackwardDebugger(Observer):
     def _stop(self, thread: _Thread, point: StopPoint, reason: StopReason, ids: list[int]) -> None:
         live = thread.live
         assert live is not None
-        with captured_graph.without_modes():
+        with without_modes():
             make_inspection = functools.partial(BackwardInspection, live, point)
             command = self._wait(make_inspection, live.caller, Stop(reason, ids), "Paused in a backward")
         thread.mode = {

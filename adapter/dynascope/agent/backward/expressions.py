@@ -21,11 +21,10 @@ from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
-from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
 from dynascope.agent.isolation.containment import ActRefused
-from dynascope.agent.isolation.isolation import undisturbed
+from dynascope.agent.isolation.isolation import undisturbed, without_modes
 
 _FACTS = ". Tensors of a backward are facts without data here: shape, dtype, device, numel()."
 
@@ -104,7 +103,7 @@ def row(expression: str, live: LiveCapture, point: StopPoint, options: ViewOptio
 def _shown(value: Any, options: ViewOptions) -> Row:
     if isinstance(value, TensorFacts):
         return Row("", repr(value), type="tensor")
-    with captured_graph.without_modes(), torch._C.DisableTorchFunction():
+    with without_modes(), torch._C.DisableTorchFunction():
         return concrete.row(options, "", value, None)
 
 
@@ -122,7 +121,7 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
     caller = live.caller
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     try:
-        with captured_graph.without_modes():
+        with without_modes():
             world: dict[str, Any] = {"torch": torch}
             callers = {} if caller is None else locals_of(caller)
             for name in names:

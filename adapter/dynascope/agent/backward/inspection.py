@@ -18,7 +18,7 @@ from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
-from dynascope.agent.internals.autograd.captured_graph import without_modes
+from dynascope.agent.isolation.isolation import without_modes
 from dynascope.wire.dap import EvaluateResult, Source, StackFrame
 from dynascope.wire.to_agent import Evaluate
 

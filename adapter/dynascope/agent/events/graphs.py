@@ -6,10 +6,11 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.named_forms import Kernels, NamedForms
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.graph.saved_values import Division, Partition
 
@@ -17,43 +18,6 @@ Entered = Callable[[Any], None]
 """Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
 _Partitions = dict[int, Partition]
 """The latest min cut of each thread whose graphs have not been logged yet."""
-
-
-class Kernels(NamedTuple):
-    """What a piece of Inductor's output code is from: the stacks of user code, as texts."""
-
-    fused: dict[str, list[list[str]]]
-    """By name of a kernel that Inductor wrote: for each call of it, in their order."""
-    buffers: dict[str, list[str]]
-    """By name of a buffer (`buf0`), for the calls of ready-made kernels."""
-
-
-class FormObserver(Protocol):
-    """Called on the compiling thread, or the one that runs a backward."""
-
-    def graph_made(self, form: str, module: Any) -> None:
-        """Take a graph of AOTAutograd: `joint`, `forward`, `backward` or `inference`."""
-
-    def divided(self, division: Division) -> None:
-        """Take what the backward uses of the forward, after their graphs."""
-
-    def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
-        """Take Inductor's output code and the post-grad graph it is from."""
-
-    def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
-        """Take the same, where Inductor has found it in its cache."""
-
-    def code_missed(self, components: list[str], is_backward: bool) -> None:
-        """Take what the key is made of, where Inductor's cache has nothing for it."""
-
-    def code_not_cached(self, reason: str, is_backward: bool) -> None:
-        """Take why Inductor cannot cache a graph."""
-
-    def graphs_not_cached(self, reason: str) -> None:
-        """Take why AOTAutograd cannot cache its graphs."""
-
-    def graphs_cached(self, key: str, has_backward: bool) -> None:
-        """Take the key of what AOTAutograd has found in its cache."""
 
 
 class NodeEvents(Events):
@@ -93,7 +57,7 @@ class MinCuts(Events):
 class AotGraphs(Events):
     """Report the graphs of AOTAutograd, where it logs them."""
 
-    def __init__(self, observer: FormObserver, partitions: _Partitions, failures: HookFailures) -> None:
+    def __init__(self, observer: NamedForms, partitions: _Partitions, failures: HookFailures) -> None:
         super().__init__(failures)
         made = observer.graph_made
         self.call_before(torch_names.LOG_JOINT_GRAPH, lambda graph, *args, **kwargs: made("joint", graph))
@@ -112,7 +76,7 @@ class AotGraphs(Events):
 class AotCache(Events):
     """Report what AOTAutograd has found in its cache."""
 
-    def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
+    def __init__(self, observer: NamedForms, failures: HookFailures) -> None:
         super().__init__(failures)
 
         def found(result: Any, key: str, *args: Any, **kwargs: Any) -> None:
@@ -126,7 +90,7 @@ class AotCache(Events):
 class InductorCache(Events):
     """Report what Inductor has found in its cache, and what not."""
 
-    def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
+    def __init__(self, observer: NamedForms, failures: HookFailures) -> None:
         super().__init__(failures)
 
         def loaded(result: Any, key: str, *args: Any, **kwargs: Any) -> None:
@@ -175,12 +139,12 @@ class KernelEvents(Events):
 class OutputCode(Events):
     """Report output code through the callback that `GraphLowering` has for it."""
 
-    def __init__(self, observer: FormObserver, kernels: _KernelNames, failures: HookFailures) -> None:
+    def __init__(self, observer: NamedForms, kernels: _KernelNames, failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_before(torch_names.SAVE_OUTPUT_CODE, lambda code: self._tell(code, observer, kernels))
 
     @staticmethod
-    def _tell(code: str, observer: FormObserver, kernels: _KernelNames) -> None:
+    def _tell(code: str, observer: NamedForms, kernels: _KernelNames) -> None:
         lowering = _lowering()
         known = getattr(lowering, "name_to_buffer", None)
         if known is not None:  # else the code is from a cache
@@ -189,7 +153,7 @@ class OutputCode(Events):
             observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
 
 
-def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Events]]:
+def hooks(observer: NamedForms, failures: HookFailures) -> dict[str, Callable[[], Events]]:
     """Return what installs each hook, by the module that has to be imported before."""
     kernels = _KernelNames()
     partitions: _Partitions = {}

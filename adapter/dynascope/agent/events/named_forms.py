@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from dynascope.agent.events.graphs import Kernels
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, Place, places_of
 from dynascope.agent.internals.graph.saved_values import Division, saved_values
@@ -40,8 +39,17 @@ _NO_CALL = re.compile(
 IsUsers = Callable[[str], bool]
 
 
+class Kernels(NamedTuple):
+    """What a piece of Inductor's output code is from: the stacks of user code, as texts."""
+
+    fused: dict[str, list[list[str]]]
+    """By name of a kernel that Inductor wrote: for each call of it, in their order."""
+    buffers: dict[str, list[str]]
+    """By name of a buffer (`buf0`), for the calls of ready-made kernels."""
+
+
 class NamedForms:
-    """Tell each form with its name and what made it; see `FormObserver`."""
+    """Tell each form with its name and what made it, on the thread that compiles or runs a backward."""
 
     def __init__(
         self,
@@ -56,22 +64,27 @@ class NamedForms:
         self._missed = MissedKeys()
 
     def graph_made(self, form: str, module: Any) -> None:
+        """Take a graph of AOTAutograd: `joint`, `forward`, `backward` or `inference`."""
         self._graph(f"{form} graph", _MADE[form], module)
 
     def divided(self, division: Division) -> None:
+        """Take what the backward uses of the forward, after their graphs."""
         self._text("saved values", *saved_values(division, self._is_users))
 
     def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
+        """Take Inductor's output code and the post-grad graph it is from."""
         prefix = "backward " if is_backward else ""
         self._graph(f"{prefix}post-grad graph", _POST_GRAD, module)
         self._text(f"{prefix}output code", _OUTPUT_CODE, placed_code(code, kernels, self._is_users))
 
     def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
+        """Take the same, where Inductor has found it in its cache."""
         prefix = "backward " if is_backward else ""
         self._text(f"{prefix}post-grad graph", _CACHED.format(key=key), _as_printed(post_grad))
         self._text(f"{prefix}output code", _CACHED_CODE.format(key=key), map(CodeLine, code.split("\n")))
 
     def code_missed(self, components: list[str], is_backward: bool) -> None:
+        """Take what the key is made of, where Inductor's cache has nothing for it."""
         heading, lines = self._missed.told(key_of(components), compile_id_and_attempt()[0], is_backward)
         self._text(f"{'backward ' if is_backward else ''}{CACHE_KEY}", heading, map(CodeLine, lines))
 
@@ -82,6 +95,7 @@ class NamedForms:
         self._text(f"AOTAutograd {CACHE_KEY}", _UNCACHED.format("AOTAutograd"), _reason(reason))
 
     def graphs_cached(self, key: str, has_backward: bool) -> None:
+        """Take the key of what AOTAutograd has found in its cache."""
         lines = (CodeLine(line.format(key=key)) for line in _NOT_MADE)
         self._text("joint graph" if has_backward else "inference graph", "not made", lines)
 

@@ -54,6 +54,17 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def without_modes() -> Iterator[None]:
+    """Run torch code on a thread stopped in a capture as the program does, untraced and unfaked.
+
+    Disables the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
+    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` enabled, and restores them.
+    """
+    with _disable_current_modes(), torch._C._DisablePythonDispatcher():
+        yield
+
+
+@contextlib.contextmanager
 def as_for_the_call() -> Iterator[None]:
     """Evaluate guards as for the call that Dynamo compiles, in its state of torch."""
     with state_of_call(), undisturbed(), function_modes_of_call():

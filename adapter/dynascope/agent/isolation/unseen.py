@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+
+from dynascope.agent.program.user_code import OUR_FOLDER
 
 Result = TypeVar("Result")
 
@@ -36,10 +39,13 @@ def never_trace(paths: Iterable[str]) -> None:
     rules._recompile_re()
 
 
-def hide_from_guards(paths: Iterable[str]) -> None:
-    """Keep files out of guards' provenance (`symbolic_shapes.uninteresting_files()`, 2.0).
+@functools.cache
+def hide_from_guards() -> None:
+    """Keep the agent's files out of guards' provenance (`uninteresting_files`, 2.0).
 
     Call at the first compile, not before: its first call imports torch.export, which is circular during import.
     """
     symbolic_shapes: Any = sys.modules["torch.fx.experimental.symbolic_shapes"]
-    symbolic_shapes.uninteresting_files().update(paths)
+    symbolic_shapes.uninteresting_files().update(
+        os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent")) for name in names
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import types
@@ -27,7 +26,7 @@ from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
+from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.call import call_of
 from dynascope.agent.recorder.compile_recording import CompileRecording
@@ -70,7 +69,6 @@ class Recorder:
         self._compiles: list[CompileRecording] = []
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
         self._skips_known: set[tuple[str, int]] = set()
-        self._hidden = False
         never_trace(NEVER_TRACED)
         self._hooks: list[Events] = [
             CompileEvents(self, failures),
@@ -115,7 +113,7 @@ class Recorder:
     # ---- events.compiles.Observer
 
     def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any:
-        self._hide_from_guards()
+        hide_from_guards()
         call, wrapped = call_of(code, arguments), wrapped_name(code, arguments)
         slot = self._board.slot()
         recording = CompileRecording(code, compile_id, slot, self._keeps_generated, call, wrapped)
@@ -276,13 +274,3 @@ class Recorder:
     def _line_begins(self, translator: Any, line: int) -> None:
         if self._compiles and (trace := self._compiles[-1].trace) is not None:
             trace.line_begins(translator, line)
-
-    def _hide_from_guards(self) -> None:
-        if not self._hidden:
-            self._hidden = True
-            hide_from_guards(
-                os.path.join(folder, name)
-                for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
-                for name in names
-                if name.endswith(".py")
-            )

@@ -7,9 +7,10 @@ wrapped while there are observers, and restored when the last observer is remove
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.events import torch_names
@@ -17,7 +18,7 @@ from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events, is_found
-from dynascope.agent.internals.autograd.failures import noting_error
+from dynascope.agent.internals.autograd.failures import error_text
 from dynascope.agent.internals.autograd.state import is_binding_inputs
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.tracebacks import hidden_frame
@@ -101,7 +102,7 @@ def _begin_capture(
     reasons = autograd_cache.reasons()
     compiler.close = _closing(compiler, compiler.close)
     shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
-    with noting_error(compiler), hidden_frame:
+    with _noting_error(compiler), hidden_frame:
         result = original(compiler, inputs, sizes, scalars, shown, *flags)
     given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
     _tell(_observed, "capture_begins", compiler, given)
@@ -113,8 +114,18 @@ def _log_compile_reasons(original: Any, compiler: Compiler, compile_reasons: Any
     return original(compiler, compile_reasons) if autograd_cache.logs_verbosely() else None
 
 
+@contextlib.contextmanager
+def _noting_error(compiler: Any) -> Iterator[None]:
+    """Record an error on its capture: the engine closes a failed capture without its error."""
+    try:
+        yield
+    except BaseException as error:
+        compiler.__dict__["_dynascope_error"] = error_text(error)
+        raise
+
+
 def _end_capture(original: Any, compiler: Any, outputs: Any) -> Any:
-    with noting_error(compiler), hidden_frame:
+    with _noting_error(compiler), hidden_frame:
         run, compiled = original(compiler, outputs)
     autograd_cache.capture_ends()
     _tell_end(compiler, failed=False)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from dynascope.agent.internals.graph.graph import argument_text, arguments_text, target_text, user_line
+from dynascope.agent.internals.graph.graph import target_text, user_line, written
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, symbolic_text, tensor_text
 
 _ASSIGNMENT = re.compile(r"\s+(\w+)(?:\s*:[^=]+)? = ")
@@ -20,19 +19,6 @@ _NAMED_NODE_CALL = re.compile(r"\S+ \(NodeCall \d+\)")
 _NODE_CALL = re.compile(r"\(NodeCall (\d+)\)")
 _HOOK_CALLS = frozenset({"call_hook", "call_cpp_tensor_pre_hooks"})
 _DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
-
-
-@contextlib.contextmanager
-def without_modes() -> Iterator[None]:
-    """Run torch code on a thread stopped in a capture as the program does, untraced and unfaked.
-
-    Disables the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
-    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` enabled, and restores them.
-    """
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), torch._C._DisablePythonDispatcher():
-        yield
 
 
 def node_names(graph: Any) -> tuple[str, ...]:
@@ -63,13 +49,7 @@ def value_text(value: Any) -> str:
 
 def node_text(node: Any) -> str:
     """Return a node's text as in the Graph scope: `%mm : f32[3, 8] = call_function[…](…)`."""
-    value = value_of(node)
-    head = f"%{node.name}" + (f" : {value_text(value)}" if value is not None else "")
-    if node.op == "output":
-        return f"return {argument_text(node.args[0]) if node.args else ''}"
-    if node.op in ("placeholder", "get_attr"):
-        return f"{head} = {node.op}[target={node.target}]"
-    return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
+    return written(node, value_of(node), value_text)
 
 
 def input_nodes(graph: Any) -> dict[int, Any]:

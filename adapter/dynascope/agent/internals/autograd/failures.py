@@ -1,22 +1,10 @@
-"""Record why a capture failed, and tell whether a capture is running, during which torch's cache must not change."""
+"""Read why a capture failed, and tell whether a capture is running, during which torch's cache must not change."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
-
-
-@contextlib.contextmanager
-def noting_error(compiler: Any) -> Iterator[None]:
-    """Record an error on its capture: the engine closes a failed capture without its error."""
-    try:
-        yield
-    except BaseException as error:
-        compiler.__dict__["_dynascope_error"] = error_text(error)
-        raise
 
 
 def error_of(compiler: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -82,16 +82,17 @@ def example_text(example: Any) -> str:
 
 
 def node_text(node: Any) -> str:
-    """Return `%add : f32[3] = call_function[…](…)`, as `Node.format_node`, with the value."""
-    example = example_of(node)
-    typed = f" : {example_text(example)}" if example is not None else ""
-    head = f"%{node.name}{typed}"
-    if node.op == "placeholder":
-        return f"{head} = placeholder[target={node.target}]"
+    """Return `%add : f32[3] = call_function[…](…)`, with the value that Dynamo has for the node."""
+    return written(node, example_of(node), example_text)
+
+
+def written(node: Any, value: Any, text: Callable[[Any], str]) -> str:
+    """Return a node as `Node.format_node` does, with the text of a value."""
+    head = f"%{node.name}" if value is None else f"%{node.name} : {text(value)}"
     if node.op == "output":
         return f"return {argument_text(node.args[0]) if node.args else ''}"
-    if node.op == "get_attr":
-        return f"{head} = get_attr[target={node.target}]"
+    if node.op in ("placeholder", "get_attr"):
+        return f"{head} = {node.op}[target={node.target}]"
     return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
 
 
