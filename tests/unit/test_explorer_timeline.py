@@ -79,7 +79,7 @@ def test_what_went_wrong_is_at_the_time_when_it_was_known(found: Timeline):
     ]
     again = span(found, "failed", "[0/1]")
     assert again.marks[0].kind == "recompile" and again.marks[0].at == again.began
-    assert again.marks[0].text.startswith("Compiled again: it does not match 0/0: ")
+    assert again.marks[0].text.startswith("Recompiled because of x.size()[0]: it does not match 0/0: ")
 
 
 def test_a_run_without_compiles_has_none(tmp_path: Path):

@@ -17,6 +17,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.stops import breaks
 from dynascope.facts import break_message
 
 Item = TypeVar("Item")
@@ -48,7 +49,7 @@ class Codegen(FilterSource):
 def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     messages = break_message.parse_all(ending.reason) if ending.is_break else []
     title = _title(ending, messages)
-    lines = [title, *filter(None, [break_message.prose(messages)]), *_told(ending)]
+    lines = [title, *filter(None, [breaks(messages)]), *_told(ending)]
     return CompilerEvent(
         info=event_info("codegen", "\n".join(lines), stack),
         title=title,

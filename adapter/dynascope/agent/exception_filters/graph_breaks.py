@@ -18,7 +18,9 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.explain.effects import Effect, sentence
+from dynascope.explain import stops
+from dynascope.explain.effects import Effect
+from dynascope.explain.graph_breaks import title
 from dynascope.facts import break_message
 from dynascope.wire.dap import ExceptionInfo
 
@@ -90,11 +92,11 @@ class GraphBreaks(FilterSource):
         place = id(code), index, unsupported.message_of(cause)
         if not reported.is_new(state, place):
             return False
-        stops = self.tell(state, _event(error, cause, stack, effect))
-        if stops and not is_first_chance:
+        has_stopped = self.tell(state, _event(error, cause, stack, effect))
+        if has_stopped and not is_first_chance:
             # Dynamo restarts: until it reaches the break, no instruction is new to a step
             state.begin_compile().clock.note_position()
-        return stops
+        return has_stopped
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
         """Return the first error that led to this one (or `itself`), and the stack it came from.
@@ -120,10 +122,10 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
-            description=f"{break_message.prose(messages)}\n\n{sentence(effect)}",
+            description=stops.graph_break(messages, effect),
             details=details,
         ),
-        title=first.title,
+        title=title(first.type),
         stack=stack,
         ids=frozenset(ids),
         error=error,

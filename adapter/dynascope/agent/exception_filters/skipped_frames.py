@@ -9,14 +9,16 @@ from dynascope.agent.exception_filters.compiler_event import CompilerEvent, even
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import unsupported
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain import stops
+from dynascope.explain.decisions import not_compiled
+from dynascope.explain.failures import NO_REASON
+from dynascope.explain.problem import first_line
 from dynascope.facts import break_message
-
-_NO_REASON = "Dynamo gives no reason."
 
 
 class SkippedFrames(FilterSource, TraceObserver):
@@ -49,11 +51,10 @@ class SkippedFrames(FilterSource, TraceObserver):
         frame: Any = None,
         error: BaseException | None = None,
     ) -> None:
-        code = original_code(frame.f_code if frame is not None else translators.code_of(stack[0]))
+        code = frame.f_code if frame is not None else translators.code_of(stack[0])
         messages = break_message.parse_all(reason)
-        title = f"Dynamo skips {code.co_name}: it runs uncompiled."
-        why = break_message.prose(messages) if reason else _NO_REASON
-        info = event_info("skipped frame", f"{title}\n{why}", stack, message=reason or _NO_REASON)
+        title = not_compiled(name_of(code), first_line(reason))
+        info = event_info("skipped frame", stops.skipped(title, reason), stack, message=reason or NO_REASON)
         ids = frozenset(each.registry_id for each in messages if each.registry_id is not None)
         self.tell(
             state,

@@ -1,0 +1,71 @@
+"""Say at a stop what the compiler has decided, and why: the text below the line that every speaker has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import basename
+
+from dynascope.explain.effects import Effect, as_sentence, effect
+from dynascope.explain.failures import NO_REASON
+from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
+from dynascope.explain.remedies import remedies_of
+from dynascope.facts.break_message import BreakMessage, parse_all
+from dynascope.facts.model import Recompile
+from dynascope.facts.recompiles.causes import Cause
+from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
+
+AFTER_LIMIT = "calls that no compiled code fits run uncompiled, or raise with fullgraph=True."
+IS_AN_ERROR = "torch._dynamo.config.error_on_recompile makes it an error."
+WHERE_MORE_IS_TOLD = (
+    "The guard of each compile, and what helps: `why` at the prompt or in the debug console.\n"
+    "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
+)
+
+
+def breaks(messages: Sequence[BreakMessage]) -> str:
+    """Return nested breaks as text: type, explanation, hints, page; the cause first."""
+    texts = []
+    for each in messages:
+        hints = (f"Hint: {hint}" for hint in each.hints)
+        texts.append("\n".join(line for line in (each.type, each.explanation, *hints, each.page) if line))
+    return "\n\nIt led to another graph break: ".join(texts)
+
+
+def graph_break(messages: Sequence[BreakMessage], known: Effect) -> str:
+    """Return breaks, and what comes of them in the compile that is stopped."""
+    return f"{breaks(messages)}\n\n{as_sentence(effect(known, graph='the graph'))}"
+
+
+def skipped(title: str, reason: str) -> str:
+    """Return why a function runs uncompiled; `reason` is "" where torch gives none."""
+    return f"{title}\n{breaks(parse_all(reason)) if reason else NO_REASON}"
+
+
+def recompile(
+    kind: RecompileKind, what: str, found: Sequence[Cause], fits: Sequence[str], more: Sequence[str]
+) -> tuple[str, str]:
+    """Return the line and text of a call for which guards failed; those of `fits` hold now."""
+    line = title(kind, found[0].about if found else "", what)
+    failed = [f"{failed_guard(each)}{_place(each)}" for cause in found for each in cause.entries]
+    fitting = [f"Compile {each} fits now: {MADE_SINCE}." for each in fits]
+    hints = dict.fromkeys(f"Hint: {hint}" for cause in found for hint in remedies_of(cause))
+    return line, "\n".join([line, *(failed or [NO_REASON]), *fitting, *hints, *more])
+
+
+def limit(setting: str, value: int) -> list[str]:
+    """Return what is said of a limit that is reached, and against it."""
+    return [f"torch._dynamo.config.{setting} is {value}: {AFTER_LIMIT}", f"Hint: {LIMIT_REMEDY.format(setting)}"]
+
+
+def _place(fact: Recompile) -> str:
+    return f" ({basename(fact.guard_path)}:{fact.guard_line})" if fact.guard_path else ""
+
+
+def specialized(title: str, reason: str, constraints: Sequence[str]) -> str:
+    """Return why a symbol is fixed; `constraints` are of the mark that forbids it."""
+    lines = [f"{title}: another size is compiled again."]
+    if reason:
+        lines.append(f"Reason: {reason}")
+    if constraints:
+        lines.append(f"It was marked dynamic: {'; '.join(constraints)}. Dynamo will raise a violation.")
+    return "\n".join(lines)
