@@ -38,8 +38,8 @@ from dynascope.agent.internals.isolation.state_of_call import function_modes, ha
 from dynascope.agent.internals.isolation.unlogged import unlogged
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
+from dynascope.explain.what_if import GraphBreak, Traced
 from dynascope.facts import break_message
-from dynascope.facts.model import BreakEffect
 
 _IN_FORWARD_MODE = (
     "This function has entered forward-mode AD (`torch.func.jvp`, `dual_level`), which torch cannot enter a second "
@@ -50,28 +50,9 @@ Acts = Mapping[int, Callable[[Translator], None]]
 
 
 @dataclass
-class GraphBreak:
-    """The graph break that has ended a trace: its title, what follows, and the user's innermost line."""
+class Outcome(Traced):
+    """The result of a trace of the frame to its end, with what remedies are judged by."""
 
-    title: str
-    effect: BreakEffect
-    path: str
-    line: int
-    ends_at: tuple[str, int]
-    """The place where the graph ends: of a break in a function that was inlined, the outermost call."""
-
-
-@dataclass
-class Outcome:
-    """The result of a trace of the frame to its end."""
-
-    graphs: list[list[str]] = field(default_factory=list)
-    """The operations of each graph, as lines of code."""
-    graph_break: GraphBreak | None = None
-    error: str | None = None
-    """The title of the break, or the first line of the error, that has ended the trace instead."""
-    is_given_up: bool = False
-    """Whether the function then runs uncompiled, for good; else the error reaches the program."""
     guards: list[GuardFact] = field(default_factory=list)
     shape_guards: list[ShapeGuardFact] = field(default_factory=list)
     conditions: list[str] | None = None
@@ -191,7 +172,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
             failed = getattr(error, "_torch_dynamo_tracer_output", None)
             is_error = one_graph or getattr(failed, "error_on_graph_break", False)
             outcome.is_given_up = not is_error and unsupported.leaves_uncompiled(error)
-            outcome.error = _title(unsupported.message_of(error)) if outcome.is_given_up else _first_line(error)
+            outcome.error = _type(unsupported.message_of(error)) if outcome.is_given_up else _first_line(error)
             if failed is not None:
                 _clean_up(failed)
         finally:
@@ -208,12 +189,14 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
         path, line = ("", 0) if place is None else (place.filename, place.lineno or 0)
         text, ends_at = logged or (str(reason.reason), (path, line))
         effect, _, message = break_message.split_reason(text)
-        outcome.graph_break = GraphBreak(_title(message), effect, path, line, ends_at)
+        outcome.graph_break = GraphBreak(_type(message), effect, path, line, ends_at)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
     outcome.symbols = symbols_so_far(output)
     outcome.conditions = shape_conditions(output)
+    outcome.symbols_told = list(map(str, outcome.symbols))
+    outcome.guards_told = list(map(str, [*outcome.guards, *outcome.shape_guards]))
 
 
 def _operations(graph_module: Any) -> list[str]:
@@ -265,8 +248,8 @@ def _undone(global_names: dict[str, Any]) -> Iterator[None]:
             context.attempt = attempt
 
 
-def _title(message: str) -> str:
-    return break_message.parse_all(message)[0].title
+def _type(message: str) -> str:
+    return break_message.parse_all(message)[0].type
 
 
 def _first_line(error: Exception) -> str:

@@ -26,7 +26,7 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
-from dynascope.agent.tracing.what_if.difference import Difference
+from dynascope.explain.what_if import Difference, harm
 
 _EFFECTS = (
     "To try this, Dynamo traces this frame to its end, and not all can be undone: {}. Ask again to try it all the same."
@@ -37,6 +37,7 @@ _EFFECTS_OF_KEEPING = (
 )
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
 _AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
+_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
 _GIVEN_UP = (
     "With this change Dynamo gives the frame up: the whole function runs uncompiled, and Dynamo never compiles it "
     "again in this process. Ask again to keep it all the same."
@@ -79,7 +80,8 @@ class WhatIf:
         difference = self._try(change)
         self._tried = change
         end = _AS_KEPT if self._state.kept else _PLAINLY
-        return Row("", f"{difference.text()}\n{end}", children=Children(named=fixed(difference.rows())))
+        rows = fixed([Row(*each) for each in difference.rows()])
+        return Row("", f"{difference.text()}\n{end}", children=Children(named=rows))
 
     def try_value(self, target: str, value: str, frame: int) -> Row | None:
         """Try what a client sets, tell the difference, and return the row; None for no number.
@@ -124,7 +126,7 @@ class WhatIf:
         kept = self._state.kept
         plain, changed = self._outcome(kept), self._outcome([*kept, change], change)
         is_worse = changed.error is not None and plain.error is None
-        self._harm = (_GIVEN_UP if changed.is_given_up else _FAILS.format(changed.error)) if is_worse else None
+        self._harm = harm(changed) if is_worse else None
         return Difference(plain, changed)
 
     def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
