@@ -32,8 +32,11 @@ def specialized(symbol: str, value: str, origins: Iterable[str]) -> str:
 
 def not_compiled(what: str, cause: str) -> str:
     """Say in one line that a function, or part of one, runs uncompiled; `cause` may be ""."""
-    title = f"Not compiled: {what} runs as plain Python"
-    return fitting(*([f"{title}: {cause}"] if cause else []), title)
+    return fitting(uncompiled(what, cause), uncompiled(what))
+
+
+def uncompiled(what: str, cause: str = "") -> str:
+    return f"Not compiled: {what} runs as plain Python{f': {cause}' if cause else ''}"
 
 
 def specializations(

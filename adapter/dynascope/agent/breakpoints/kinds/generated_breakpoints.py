@@ -20,6 +20,7 @@ from dynascope.agent.breakpoints.traced_functions import functions_of
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.explain.breakpoints import NO_CODE_GENERATED
 from dynascope.wire.counting import counted
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
@@ -94,7 +95,7 @@ class GeneratedBreakpoints(LineKind):
                 names = [] if key is None else self._names(key)
                 why = why_never_run(path, f"The code that Dynamo generated for {', '.join(names)}", row.breakpoint)
                 if not names and key is not None:
-                    why = f"Dynamo generated no code for {key.name}."
+                    why = NO_CODE_GENERATED.format(name=key.name)
                 yield msgspec.structs.replace(row.state, message=why)
 
     def _names(self, key: FunctionKey) -> list[str]:
