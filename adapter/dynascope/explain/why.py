@@ -5,7 +5,7 @@ from __future__ import annotations
 from os.path import basename
 
 from dynascope.explain.stops import AFTER_LIMIT
-from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
+from dynascope.facts.recompiles.recompile_reason import MADE_SINCE, is_of_zero_and_one, is_range_of_mark
 
 NO_COMPILE = "`why` is answered where Dynamo compiles a function, and it does not at this stop."
 NO_CODE = "{name} has no compiled code, and Dynamo does not compile it here."
@@ -20,11 +20,11 @@ INSTEAD = (
     'With `torch.compiler.set_stance("eager_on_recompile")` before it this call runs uncompiled, with '
     '"fail_on_recompile" it raises; the code that there is stays in use.'
 )
-NOT_KNOWN = "which line needs this is not known"
-AMBIENT = "every compile has this guard"
-OF_MARK = "no line needs this: it is the range of the mark"
-ZERO_OR_ONE = "no line needs this: Dynamo compiles 0 and 1 by themselves"
-EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
+_NOT_KNOWN = "which line needs this is not known"
+_AMBIENT = "every compile has this guard"
+_OF_MARK = "no line needs this: it is the range of the mark"
+_ZERO_OR_ONE = "no line needs this: Dynamo compiles 0 and 1 by themselves"
+_EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
 
 # Why code is not used
 DROPPED = "torch has dropped this code: {reason}"
@@ -40,9 +40,17 @@ UNLESS = ", unless the backend fixes it: Inductor does where it needs the float 
 TRIED = "with {remedy}, {verdict}{unless}{others}."
 
 
-def needs(place: tuple[str, int] | None) -> str:
-    """Return which line needs a guard."""
-    return NOT_KNOWN if place is None else f"{basename(place[0])}:{place[1]} needs this"
+def needs(place: tuple[str, int] | None, guard: str = "", is_state: bool = False) -> str:
+    """Return which line needs a guard, or why none does; `guard` has torch's remarks."""
+    if is_range_of_mark(guard):
+        return _OF_MARK
+    if is_of_zero_and_one(guard):
+        return _ZERO_OR_ONE
+    if place is not None:
+        return f"{basename(place[0])}:{place[1]} needs this"
+    if is_state or "init_ambient_guards" in guard:
+        return _AMBIENT
+    return _EQUAL_THEN if "duck sizing" in guard else _NOT_KNOWN
 
 
 def limit(count: int, most: int, total: int, most_in_all: int) -> str:

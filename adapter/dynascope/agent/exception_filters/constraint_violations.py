@@ -7,17 +7,16 @@ was left, with the lines that decided on the symbols. A violation already report
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, frames_of, traceback_of
 from dynascope.agent.exception_filters.filter_source import FilterSource
-from dynascope.agent.internals.frames import resume, translators
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.constraint_violations import ConstraintViolationEvents
 from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
-from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.model import StackFrame
@@ -84,7 +83,7 @@ class ConstraintViolations(FilterSource, TraceObserver):
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             decisions = self._of(state, stack[-1]).decisions
             if len(decisions) < _DECISIONS_KEPT:
-                decisions.extend(_Decision(event, _frames(stack)) for event in events)
+                decisions.extend(_Decision(event, frames_of(stack)) for event in events)
 
         self.hook.during_instruction(serve)
 
@@ -103,28 +102,18 @@ class ConstraintViolations(FilterSource, TraceObserver):
         self.hook.outside_trace(serve)
 
 
-def _frames(stack: Sequence[Translator]) -> list[StackFrame]:
-    frames = [
-        StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)
-        for each in reversed(stack)
-        for code in (translators.code_of(each),)
-    ]
-    return [frame for frame in frames if not is_our_code(frame.path)]
-
-
 def _event(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> CompilerEvent:
     message = str(error)
     named = [decision for decision in decisions if any(source in message for source in decision.event.sources)]
     chosen = list({str(decision): decision for decision in named or decisions}.values())[-_DECISIONS_TOLD:]
     lines = [f"Decided: {decision}" for decision in chosen]
-    frames = chosen[-1].frames if chosen else _frames(stack)
-    trace = traceback.format_list([traceback.FrameSummary(frame.path, frame.line, frame.function) for frame in frames])
+    trace = traceback_of(chosen[-1].frames if chosen else frames_of(stack))
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=VIOLATION,
             break_mode="unhandled",
             description="\n".join([message, *lines]),
-            details=details_of(error, message, "".join(trace) or None),
+            details=details_of(error, message, trace),
         ),
         title=message.partition("\n")[0],
         stack=stack,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from functools import partial
 from typing import Any
 
 from dynascope.agent.internals.compile import failed_guard
@@ -61,7 +62,9 @@ class TimelineObserver(TraceObserver):
         self._heard = (
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
-            RecompileEvents(self._recompiles, failures, self._recompile_refused),
+            RecompileEvents(
+                partial(self._add_recompile, "recompile"), failures, partial(self._add_recompile, "refused")
+            ),
         )
         hook.compiles.observe(self)
 
@@ -136,26 +139,18 @@ class TimelineObserver(TraceObserver):
     # ---- events during a trace, and before it
 
     def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
-        message = break_message.split_reason(logged)[2]
-        self._breaks.add(message)
-        self._add_break(message, stack)
+        self._add_break(break_message.split_reason(logged)[2], stack)
 
     def _graph_break_counted(self, message: str) -> None:
         if message not in self._breaks:
-            self._breaks.add(message)
             self._add_break(message, traced_stack())
 
     def _add_break(self, message: str, stack: list[StackFrame]) -> None:
+        self._breaks.add(message)
         self._add_traced("graph break", title(break_message.parse_all(message)[0].type), stack)
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         self._add_traced("specialization", specialized(symbol, value, origins), traced_stack())
-
-    def _recompiles(self, reasons: list[str], frame: Any) -> None:
-        self._add_recompile("recompile", reasons, frame)
-
-    def _recompile_refused(self, reasons: list[str], frame: Any) -> None:
-        self._add_recompile("refused", reasons, frame)
 
     def _add_recompile(self, kind: RecompileKind, reasons: list[str], frame: Any) -> None:
         code = frame.f_code

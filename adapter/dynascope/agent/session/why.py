@@ -21,7 +21,6 @@ from dynascope.agent.session.tried_remedies import advice
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.explain import why as says
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
-from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.story import keywords_apart, keywords_since
 from dynascope.facts.recompiles.varying import sentence
 from dynascope.wire.dap import EvaluateResult
@@ -97,15 +96,7 @@ def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, i
 def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
     if isinstance(found, str):
         return Row(entry.compile_id, found)
-    where = says.needs(found.place)
-    if is_range_of_mark(found.whole):
-        where = says.OF_MARK
-    elif is_of_zero_and_one(found.whole):
-        where = says.ZERO_OR_ONE
-    elif found.place is None and (found.subject.kind == "global state" or "init_ambient_guards" in found.whole):
-        where = says.AMBIENT
-    elif found.place is None and "duck sizing" in found.whole:
-        where = says.EQUAL_THEN
+    where = says.needs(found.place, found.whole, found.subject.kind == "global state")
     rows = fixed([Row("guard", found.guard), Row("line", where, made_at=found.place)])
     return Row(entry.compile_id, f"{found.told} ({where}).", children=Children(named=rows), made_at=found.place)
 

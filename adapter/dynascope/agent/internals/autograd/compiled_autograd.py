@@ -43,12 +43,6 @@ def unobserve(observer: Observer) -> None:
             _unwrap()
 
 
-def compiler_class() -> type:
-    """Return `torch._dynamo.compiled_autograd.AutogradCompilerInstance` (2.1)."""
-    found: type = sys.modules["torch._dynamo.compiled_autograd"].AutogradCompilerInstance
-    return found
-
-
 def capture_id(compiler: Compiler) -> str:
     """Return `!0`, the prefix of the compile ids of this capture (`CompileId`, 2.7)."""
     number = compiler.__dict__.get("id")

@@ -38,11 +38,6 @@ _EFFECTS_OF_KEEPING = (
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
 _AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
 _KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
-_GIVEN_UP = (
-    "With this change Dynamo gives the frame up: the whole function runs uncompiled, and Dynamo never compiles it "
-    "again in this process. Ask again to keep it all the same."
-)
-_FAILS = "With this change the compile fails with {}. Ask again to keep it all the same."
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
 
 
