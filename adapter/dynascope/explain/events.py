@@ -8,6 +8,7 @@ from dynascope.explain.problem import one_line
 
 BEGINS = "Dynamo begins to compile {}."
 COMPILED = "{} is compiled."
+NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 
 
 def restarts(what: str, attempt: int, why: str) -> str:

@@ -10,10 +10,13 @@ from dynascope.explain.failures import NO_REASON
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
 from dynascope.explain.remedies import remedies_of
 from dynascope.facts.break_message import BreakMessage, parse_all
+from dynascope.facts.counts import counted
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
 
+_RETURNS, _JUMPS, _UNCOMPILED = "return_value", "generic_jump", "step_unsupported"
+"""torch's reasons for the end of a graph that is no graph break (`OutputGraph.compile_subgraph_reason`, 2.0)."""
 AFTER_LIMIT = "calls that no compiled code fits run uncompiled, or raise with fullgraph=True."
 IS_AN_ERROR = "torch._dynamo.config.error_on_recompile makes it an error."
 WHERE_MORE_IS_TOLD = (
@@ -59,6 +62,23 @@ def limit(setting: str, value: int) -> list[str]:
 
 def _place(fact: Recompile) -> str:
     return f" ({basename(fact.guard_path)}:{fact.guard_line})" if fact.guard_path else ""
+
+
+def graph_end(
+    reason: str, messages: Sequence[BreakMessage], outputs: int | None, values: int, rest: Sequence[str]
+) -> str:
+    """Return why a graph ends; `outputs` is None without one, `rest` continues the function."""
+    why, then = "at the return" if reason == _RETURNS else "here", ", ".join(rest)
+    if reason.startswith(_JUMPS):  # to both branches, each with the frames that called this one
+        middle = len(rest) // 2
+        why = "at a jump that depends on data"
+        then = f"{', '.join(rest[:middle])} or {', '.join(rest[middle:])}" if rest else ""
+    elif messages and reason != _UNCOMPILED:
+        why = f"at a graph break ({messages[0].registry_id or messages[0].type})"
+    elif not rest and reason == _UNCOMPILED:
+        then = "the rest runs uncompiled"
+    what = "no graph to call" if outputs is None else counted(outputs, "output")
+    return f"The graph ends {why}: {what}, {counted(values, 'value')} to restore{f', then {then}' if then else ''}"
 
 
 def specialized(title: str, reason: str, constraints: Sequence[str]) -> str:
