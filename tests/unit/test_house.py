@@ -177,15 +177,11 @@ SAYS_OF_A_COMPILE = re.compile(
 """The verbs with which is said what became of a compile, and why."""
 SPEAKS_TOO = {
     # until their sentences have moved, too
-    "dynascope.agent.exception_filters",
-    "dynascope.agent.session.timeline_observer",
-    "dynascope.agent.breakpoints.line_outlook",
     "dynascope.agent.tracing.what_if",
-    "dynascope.agent.session.why",
-    "dynascope.agent.inspection.evaluation.console",
     "dynascope.facts.recompiles.recompile_reason",
     "dynascope.facts.break_message",
-    # it says of the filters when they stop, not of a compile what became of it
+    # what may be asked for, and what filters stop at; not what became of a compile
+    "dynascope.agent.session.requests.comparison",
     "dynascope.wire.exceptions",
 }
 

@@ -51,7 +51,7 @@ class Difference:
 
     def __init__(self, plain: Traced, changed: Traced) -> None:
         self._pairs = [
-            ("error" if changed.fails else "graph break", _end(plain), _end(changed)),
+            ("error" if changed.fails else "graph break", end(plain), end(changed)),
             ("graphs", _graphs(plain), _graphs(changed)),
         ]
         self._sets = [
@@ -91,10 +91,10 @@ class Difference:
 def harm(traced: Traced) -> str:
     """Return what is said before a change is kept with which a trace has ended in an error."""
     never = ", and Dynamo never compiles it again in this process" if traced.is_given_up else ""
-    return f"With this change {_end(traced)}{never}. Ask again to keep it all the same."
+    return f"With this change {end(traced)}{never}. Ask again to keep it all the same."
 
 
-def _end(traced: Traced) -> str:
+def end(traced: Traced) -> str:
     found = traced.graph_break
     if traced.error is not None:
         given_up = effect("function uncompiled")

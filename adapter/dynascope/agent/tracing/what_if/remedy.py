@@ -15,6 +15,7 @@ from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
+from dynascope.explain.what_if import end
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.remedies import is_buffer, is_first_state
@@ -155,7 +156,7 @@ _DYNAMIC_REMEDY = DYNAMIC, _with(_IS_DYNAMIC)
 def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
     """Return whether the guard is gone in an outcome, and that as a clause."""
     if outcome.error is not None:
-        return False, f"Dynamo gives the frame up, {outcome.error}"
+        return False, end(outcome)
     name = subject.text
     symbol = _symbol(outcome, name)
     if subject.kind == "sizes":
