@@ -9,22 +9,10 @@ from itertools import chain
 from os.path import basename
 
 from dynascope.explain.effects import effect
-from dynascope.facts.model import BreakEffect
+from dynascope.facts.model import GraphBreak
 
 _LISTED = 12
 """The greatest number of guards, or operations, gone or new that the text lists; the rows have them all."""
-
-
-@dataclass
-class GraphBreak:
-    """The graph break that has ended a trace: its type, what follows, and the user's innermost line."""
-
-    type: str
-    effect: BreakEffect
-    path: str
-    line: int
-    ends_at: tuple[str, int]
-    """The place where the graph ends: of a break in a function that was inlined, the outermost call."""
 
 
 @dataclass
@@ -34,6 +22,8 @@ class Traced:
     graphs: list[list[str]] = field(default_factory=list)
     """The operations of each graph, as lines of code."""
     graph_break: GraphBreak | None = None
+    ends_at: tuple[str, int] = "", 0
+    """The place where the graph ends: of a break in a function that was inlined, the outermost call."""
     error: str | None = None
     """The type of the break, or the first line of the error, that has ended the trace instead."""
     is_given_up: bool = False
@@ -101,8 +91,8 @@ def end(traced: Traced) -> str:
         return f"{given_up} ({traced.error})" if traced.is_given_up else f"the compile fails with {traced.error}"
     if found is None:
         return "no graph break"
-    is_here = found.ends_at == (found.path, found.line)
-    call = "" if is_here else f", so the graph ends at the call in {at(*found.ends_at)}"
+    is_here = traced.ends_at == (found.path, found.line)
+    call = "" if is_here else f", so the graph ends at the call in {at(*traced.ends_at)}"
     rest = "" if found.effect == "resumed" else f": {effect(found.effect, graph='the graph')}"
     return f"{found.type} ({at(found.path, found.line)}){call}{rest}"
 

@@ -56,17 +56,10 @@ def _rows(options: ViewOptions, translator: Any) -> list[Row]:
 
 
 def _reason(compile_id: str, attempt: int, root: Any) -> str:
-    why = recompile_reason()
+    why, times = recompile_reason(), f" {attempt} times" if attempt > 1 else ""
+    reason = "first compile of this code" if compile_id.endswith("/0") else "recompile"
     if why is not None:
         reason = f"recompile: {why}"
     elif is_resume_function(code_of(root)):
         reason = "the rest of a function after a graph break"
-    elif compile_id.endswith("/0"):
-        reason = "first compile of this code"
-    else:
-        reason = "recompile"
-    return (
-        f"{reason}; restarted by Dynamo {attempt} times"
-        if attempt > 1
-        else reason + ("; restarted by Dynamo" if attempt else "")
-    )
+    return f"{reason}; restarted by Dynamo{times}" if attempt else reason

@@ -38,8 +38,9 @@ from dynascope.agent.internals.isolation.state_of_call import function_modes, ha
 from dynascope.agent.internals.isolation.unlogged import unlogged
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
-from dynascope.explain.what_if import GraphBreak, Traced
+from dynascope.explain.what_if import Traced
 from dynascope.facts import break_message
+from dynascope.facts.model import StackFrame
 
 _IN_FORWARD_MODE = (
     "This function has entered forward-mode AD (`torch.func.jvp`, `dual_level`), which torch cannot enter a second "
@@ -185,11 +186,11 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
     """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
-        place = reason.user_stack[-1] if reason.user_stack else None
-        path, line = ("", 0) if place is None else (place.filename, place.lineno or 0)
-        text, ends_at = logged or (str(reason.reason), (path, line))
+        stack = [StackFrame(each.filename, each.lineno or 0, each.name) for each in reason.user_stack]
+        here = stack[-1] if stack else StackFrame("", 0, "")
+        text, outcome.ends_at = logged or (str(reason.reason), (here.path, here.line))
         effect, _, message = break_message.split_reason(text)
-        outcome.graph_break = GraphBreak(_type(message), effect, path, line, ends_at)
+        outcome.graph_break = break_message.graph_break(message, effect, [], here)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
