@@ -48,12 +48,7 @@ def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     outputs = len(ending.outputs()) if ending.graph_name is not None else None
     title = graph_end(ending.reason, messages, outputs, values, names)
     lines = [title, *filter(None, [breaks(messages)]), *_told(ending)]
-    return CompilerEvent(
-        info=event_info("codegen", "\n".join(lines), stack),
-        title=title,
-        stack=stack,
-        ids=frozenset(each.registry_id for each in messages if each.registry_id is not None),
-    )
+    return CompilerEvent(event_info("codegen", "\n".join(lines), stack), title, stack, messages=messages)
 
 
 def _told(ending: Ending) -> list[str]:

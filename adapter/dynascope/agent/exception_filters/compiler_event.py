@@ -12,6 +12,7 @@ from dynascope.agent.internals.compile import graph_breaks
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
+from dynascope.facts.break_message import BreakMessage
 from dynascope.facts.model import StackFrame
 from dynascope.wire.dap import ExceptionDetails, ExceptionInfo
 
@@ -28,8 +29,8 @@ class CompilerEvent:
     """One line, as `GB0059: Attempted to call function marked as skipped`."""
     stack: list[Translator] = field(default_factory=list)
     skipped_frame: Any = None
-    ids: frozenset[str] = frozenset()
-    """Ids in PyTorch's registry of graph breaks."""
+    messages: Sequence[BreakMessage] = ()
+    """Those of graph breaks, with their ids in PyTorch's registry."""
     error: BaseException | None = None
     first_chance: bool = False
     """Whether Dynamo may still handle the error."""

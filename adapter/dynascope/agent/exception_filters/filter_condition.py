@@ -39,7 +39,7 @@ class Condition:
     texts: tuple[str, ...] = ()
     expression: str | None = None
 
-    def allows_ids(self, ids: frozenset[str]) -> bool:
+    def allows_ids(self, ids: set[str | None]) -> bool:
         return not self.ids or bool(self.ids & ids)
 
     def allows_places(self, places: Sequence[tuple[str, int]]) -> bool:

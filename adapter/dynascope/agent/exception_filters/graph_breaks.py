@@ -114,7 +114,6 @@ class GraphBreaks(FilterSource):
 def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: Effect) -> CompilerEvent:
     messages = break_message.parse_all(unsupported.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
-    ids = [each.registry_id for each in messages if each.registry_id is not None]
     details = details_of(error, unsupported.message_of(error), stack_text(stack))
     if error is not cause:
         details.inner_exception = [details_of(cause, unsupported.message_of(cause))]
@@ -127,7 +126,7 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         ),
         title=title(first.type),
         stack=stack,
-        ids=frozenset(ids),
+        messages=messages,
         error=error,
         first_chance=effect == "first chance",
     )

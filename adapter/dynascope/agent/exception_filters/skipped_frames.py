@@ -52,11 +52,8 @@ class SkippedFrames(FilterSource, TraceObserver):
         error: BaseException | None = None,
     ) -> None:
         code = frame.f_code if frame is not None else translators.code_of(stack[0])
-        messages = break_message.parse_all(reason)
         title = not_compiled(name_of(code), first_line(reason))
         info = event_info("skipped frame", stops.skipped(title, reason), stack, message=reason or NO_REASON)
-        ids = frozenset(each.registry_id for each in messages if each.registry_id is not None)
-        self.tell(
-            state,
-            CompilerEvent(info=info, title=title, stack=list(stack), skipped_frame=frame, ids=ids, error=error),
-        )
+        messages = break_message.parse_all(reason)
+        event = CompilerEvent(info, title, list(stack), skipped_frame=frame, messages=messages, error=error)
+        self.tell(state, event)
