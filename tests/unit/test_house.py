@@ -20,7 +20,6 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
-    HANDED_ON,
     INTERNALS,
     MAY_IMPORT,
     PYDEVD,
@@ -221,12 +220,6 @@ def test_what_problems_are_worded_from_is_used_by_explain_alone():
         if name == "dynascope.facts.break_message.consequences"
     ]
     assert not wrong, "\n".join(wrong)
-
-
-def test_the_agent_alone_imports_what_facts_hand_on():
-    modules = {module_name(path) for path in HANDED_ON}
-    using = {wing(path) for path in SOURCES for _, name in imports(path) if name.rpartition(".")[0] in modules}
-    assert using <= {"agent"}
 
 
 def test_functions_of_internals_say_what_they_wrap_and_since_when():

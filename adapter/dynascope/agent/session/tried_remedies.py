@@ -16,10 +16,10 @@ from dynascope.agent.internals.guards.known import known_before_trace
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.explain import why as says
+from dynascope.explain.remedies import remedies
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import relations
-from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import number_wanted
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.session.tried_remedies import advice
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.explain import why as says
+from dynascope.explain.coming_recompiles import sentence
+from dynascope.explain.stories import keywords_apart, keywords_since
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
-from dynascope.facts.recompiles.story import keywords_apart, keywords_since
-from dynascope.facts.recompiles.varying import sentence
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.explain.what_if import end
-from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, is_buffer, is_first_state, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
-from dynascope.facts.recompiles.remedies import is_buffer, is_first_state
 from dynascope.facts.recompiles.wanted_value import met
 
 InForce = Callable[[], AbstractContextManager[None]]
