@@ -175,12 +175,11 @@ SAYS_OF_A_COMPILE = re.compile(
 )
 """The verbs with which is said what became of a compile, and why."""
 SPEAKS_TOO = {
-    # until their sentences have moved, too
-    "dynascope.agent.tracing.what_if",
     "dynascope.facts.recompiles.recompile_reason",
     "dynascope.facts.break_message",
     # what may be asked for, and what filters stop at; not what became of a compile
     "dynascope.agent.session.requests.comparison",
+    "dynascope.agent.tracing.what_if.asked",
     "dynascope.wire.exceptions",
 }
 

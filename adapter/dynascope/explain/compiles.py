@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from dynascope.explain.problem import Problem, first_line, named
+from dynascope.explain.problem import Problem, first_line, named, one_line
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.recompiles.guarded_value import readable
@@ -49,7 +49,12 @@ def ended(each: model.Compile) -> str:
 def why(each: model.Compile) -> str:
     """Return in one line why it failed, was skipped, or was made."""
     told = first_line(each.failure or each.skip_reason or each.reason)
-    return told or ("first compile" if each.resumes_at is None else "after a graph break")
+    return told or made(each.resumes_at is not None)
+
+
+def made(is_rest: bool) -> str:
+    """Return why a function, or the rest of one, is compiled for the first time."""
+    return "after a graph break" if is_rest else "first compile"
 
 
 def told(each: model.Compile) -> list[str]:
@@ -72,8 +77,10 @@ def told_of_symbol(each: model.Symbol) -> list[str]:
     return [*value, f"in [{each.low}, {each.high}]", *origins, *replaced, *each.constraints]
 
 
-def restarted(attempt: int, attempts: int) -> str:
-    return f"Dynamo begins again: attempt {attempt} of {attempts}"
+def restarted(what: str, attempt: int, attempts: int = 0, reason: str = "") -> str:
+    """Say that an attempt, counted from 1, begins; `attempts`: how many there are, if known."""
+    of_all = f" of {attempts}" if attempts else ""
+    return f"Dynamo traces {what} again, attempt {attempt}{of_all}{f': {one_line(reason)}' if reason else '.'}"
 
 
 def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:

@@ -11,11 +11,6 @@ COMPILED = "{} is compiled."
 NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 
 
-def restarts(what: str, attempt: int, why: str) -> str:
-    """Say that Dynamo traces a function once more; `why` is "" where it is not known."""
-    return f"Dynamo traces {what} again (restart {attempt}){f': {one_line(why)}' if why else '.'}"
-
-
 def repeats(what: str, kept: Sequence[str]) -> str:
     """Say that a function is traced again with the changes that the user keeps."""
     how = f"with what the user keeps: {'; '.join(kept)}" if kept else "as the program has it"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import basename
 
 from dynascope.explain.effects import Effect, as_sentence, effect
 from dynascope.explain.failures import NO_REASON
+from dynascope.explain.problem import where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
 from dynascope.explain.remedies import remedies_of
 from dynascope.facts.break_message import BreakMessage, parse_all
@@ -61,7 +61,7 @@ def limit(setting: str, value: int) -> list[str]:
 
 
 def _place(fact: Recompile) -> str:
-    return f" ({basename(fact.guard_path)}:{fact.guard_line})" if fact.guard_path else ""
+    return f" ({where(fact.guard_path, fact.guard_line)})" if fact.guard_path and fact.guard_line else ""
 
 
 def graph_end(

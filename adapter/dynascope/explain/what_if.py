@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from os.path import basename
 
 from dynascope.explain.effects import effect
+from dynascope.explain.problem import where
 from dynascope.facts.model import GraphBreak
 
 _LISTED = 12
@@ -92,15 +92,11 @@ def end(traced: Traced) -> str:
     if found is None:
         return "no graph break"
     is_here = traced.ends_at == (found.path, found.line)
-    call = "" if is_here else f", so the graph ends at the call in {at(*traced.ends_at)}"
+    call = "" if is_here else f", so the graph ends at the call in {where(*traced.ends_at)}"
     rest = "" if found.effect == "resumed" else f": {effect(found.effect, graph='the graph')}"
-    return f"{found.type} ({at(found.path, found.line)}){call}{rest}"
+    return f"{found.type} ({where(found.path, found.line)}){call}{rest}"
 
 
 def _graphs(traced: Traced) -> str:
     sizes = ", ".join(str(len(operations)) for operations in traced.graphs)
     return f"{len(traced.graphs)} of {sizes} {'operation' if sizes == '1' else 'operations'}" if sizes else "none"
-
-
-def at(path: str, line: int) -> str:
-    return f"{basename(path)}:{line}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import basename
-
+from dynascope.explain.problem import where
 from dynascope.explain.stops import AFTER_LIMIT
 from dynascope.facts.recompiles.recompile_reason import MADE_SINCE, is_of_zero_and_one, is_range_of_mark
 
@@ -32,13 +31,6 @@ FITS = f"all its guards are true: {MADE_SINCE}."
 OTHER_BACKEND = "all its guards are true, but it is for the backend {then}, and this compile is for {now}."
 OTHER_OBJECT = "all its guards are true, but it is for another backend object than this compile, both {then}."
 
-# What comes of a trace with a remedy
-NOT_TRACED = "Dynamo does not trace this frame."
-ANOTHER = "Another compile has begun within this one."
-IN_FORCE = "{remedy} is in force."
-UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
-TRIED = "with {remedy}, {verdict}{unless}{others}."
-
 
 def needs(place: tuple[str, int] | None, guard: str = "", is_state: bool = False) -> str:
     """Return which line needs a guard, or why none does; `guard` has torch's remarks."""
@@ -47,7 +39,7 @@ def needs(place: tuple[str, int] | None, guard: str = "", is_state: bool = False
     if is_of_zero_and_one(guard):
         return _ZERO_OR_ONE
     if place is not None:
-        return f"{basename(place[0])}:{place[1]} needs this"
+        return f"{where(*place)} needs this"
     if is_state or "init_ambient_guards" in guard:
         return _AMBIENT
     return _EQUAL_THEN if "duck sizing" in guard else _NOT_KNOWN

@@ -25,6 +25,7 @@ from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.trail import Position
 from dynascope.explain import events, recompiles
+from dynascope.explain.compiles import restarted
 from dynascope.explain.decisions import not_compiled, specialized
 from dynascope.explain.failures import could_not_compile
 from dynascope.explain.graph_breaks import title
@@ -83,7 +84,7 @@ class TimelineObserver(TraceObserver):
             self._course_changes(state.begin_compile(), code)
         elif attempt:
             why, self._restart_reason = self._restart_reason, ""
-            self._add("restart", events.restarts(name_of(code), attempt, why), _place(code), _FIRST)
+            self._add("restart", restarted(name_of(code), attempt + 1, reason=why), _place(code), _FIRST)
         else:
             self._attempt_ends()
             self._breaks.clear()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.internals.sources import source_text
-from dynascope.explain.what_if import at
+from dynascope.explain.problem import where
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
 """`model.py:12 in forward`, alone or after the line's text and `  # `."""
@@ -44,7 +44,7 @@ class ShapeGuardFact:
     """The `torch._guards.ShapeGuard`."""
 
     def __str__(self) -> str:
-        return self.expression if self.user_place is None else f"{self.expression} ({at(*self.user_place)})"
+        return self.expression if self.user_place is None else f"{self.expression} ({where(*self.user_place)})"
 
 
 @dataclass(slots=True)
