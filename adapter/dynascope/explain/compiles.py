@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from dynascope.explain.problem import Problem, first_line, named, one_line
 from dynascope.facts import model
@@ -15,6 +15,9 @@ LATER_MADE = "a backward when it is first needed, or kernels at their first call
 LEFT_UNCOMPILED = "left uncompiled"
 NOTHING = "nothing was compiled"
 NO_BREAKS = "no graph breaks"
+BEGINS = "Dynamo begins to compile {}."
+COMPILED = "{} is compiled."
+NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 _ENDED: dict[model.CompileStatus, str] = {
     "compiled": "compiled",
     "empty": "traced, without a graph",
@@ -81,6 +84,16 @@ def restarted(what: str, attempt: int, attempts: int = 0, reason: str = "") -> s
     """Say that an attempt, counted from 1, begins; `attempts`: how many there are, if known."""
     of_all = f" of {attempts}" if attempts else ""
     return f"Dynamo traces {what} again, attempt {attempt}{of_all}{f': {one_line(reason)}' if reason else '.'}"
+
+
+def repeats(what: str, kept: Sequence[str]) -> str:
+    """Say that a function is traced again with the changes that the user keeps."""
+    how = f"with what the user keeps: {'; '.join(kept)}" if kept else "as the program has it"
+    return f"Dynamo traces {what} again, {how}."
+
+
+def stopped(reason: str, text: str | None) -> str:
+    return f"Stopped: {reason}{f', {one_line(text)}'.rstrip('.') if text else ''}."
 
 
 def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:

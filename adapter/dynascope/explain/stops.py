@@ -9,7 +9,7 @@ from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
 from dynascope.explain.remedies import remedies_of
-from dynascope.facts.break_message import BreakMessage, parse_all
+from dynascope.facts.break_message import BreakMessage
 from dynascope.facts.counts import counted
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles.causes import Cause
@@ -37,11 +37,6 @@ def breaks(messages: Sequence[BreakMessage]) -> str:
 def graph_break(messages: Sequence[BreakMessage], known: Effect) -> str:
     """Return breaks, and what comes of them in the compile that is stopped."""
     return f"{breaks(messages)}\n\n{as_sentence(effect(known, graph='the graph'))}"
-
-
-def skipped(title: str, reason: str) -> str:
-    """Return why a function runs uncompiled; `reason` is "" where torch gives none."""
-    return f"{title}\n{breaks(parse_all(reason)) if reason else NO_REASON}"
 
 
 def recompile(

@@ -31,17 +31,14 @@ class Traced:
     symbols_told: list[str] = field(default_factory=list)
     guards_told: list[str] = field(default_factory=list)
 
-    @property
-    def fails(self) -> bool:
-        return self.error is not None and not self.is_given_up
-
 
 class Difference:
     """The difference between a frame traced without and with a change."""
 
     def __init__(self, plain: Traced, changed: Traced) -> None:
+        fails = changed.error is not None and not changed.is_given_up
         self._pairs = [
-            ("error" if changed.fails else "graph break", end(plain), end(changed)),
+            ("error" if fails else "graph break", end(plain), end(changed)),
             ("graphs", _graphs(plain), _graphs(changed)),
         ]
         self._sets = [

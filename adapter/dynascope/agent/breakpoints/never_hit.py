@@ -38,7 +38,7 @@ def why_never_reached(
         return f"{expected.reason.rstrip('.')}{runs}{here if debugs_file else ''}."
     if text is None and key is not None and traced.awaits(key, line):
         text = says.REST_NOT_COMPILED
-    elif text is None and key is not None and traced.has_abandoned(key):
+    elif text is None and key is not None and key in traced.abandoned():
         text = says.GIVEN_UP
     if text is not None:
         return text.format(name=name, here=here, runs=runs)

@@ -6,7 +6,6 @@ from dynascope.agent.exception_filters.compiler_event import CompilerEvent, deta
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile.backend_failures import BackendFailureEvents, failure_of
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.failures import backend_failed, raised
 from dynascope.facts.model import BackendFailure
 from dynascope.wire.dap import ExceptionInfo
@@ -19,10 +18,7 @@ class BackendFailures(FilterSource):
         self.listen(BackendFailureEvents(self._failed, self.hook.failures))
 
     def _failed(self, error: BaseException) -> None:
-        def serve(state: ThreadState, stack: list[Translator]) -> None:
-            self.tell(state, _event(error, stack))
-
-        self.hook.during_instruction(serve)
+        self.hook.during_instruction(lambda state, stack: self.tell(state, _event(error, stack)))
 
 
 def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:

@@ -6,7 +6,6 @@ was left, with the lines that decided on the symbols. A violation already report
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +18,7 @@ from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, Symbol
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.problem import where
 from dynascope.facts.model import StackFrame
 from dynascope.wire.dap import ExceptionInfo
 
@@ -38,7 +38,7 @@ class _Decision:
     def __str__(self) -> str:
         """Return the text, as `s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
         frames = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
-        return f"{self.event} ({os.path.basename(frames[-1].path)}:{frames[-1].line})"
+        return f"{self.event} ({where(frames[-1].path, frames[-1].line)})"
 
 
 @dataclass

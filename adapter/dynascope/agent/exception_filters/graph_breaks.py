@@ -73,11 +73,7 @@ class GraphBreaks(FilterSource):
     def _leaving(self, error: BaseException) -> None:
         """Stop as the outermost frame is left for an error that Dynamo has not taken but raises."""
         if self._stacks.get(error) is not None and not self._told.get(error):
-
-            def serve(state: ThreadState, stack: list[Translator]) -> None:
-                self._tell_once(state, error, "raised")
-
-            self.hook.during_instruction(serve)
+            self.hook.during_instruction(lambda state, stack: self._tell_once(state, error, "raised"))
 
     def _tell_once(self, state: ThreadState, error: BaseException, effect: Effect) -> bool:
         """Report a break once for each compile; return whether it stopped."""

@@ -53,11 +53,7 @@ class Recompiles(FilterSource):
     def _refused(self, reasons: list[str], frame: Any) -> None:
         title, text = _told("refused", reasons, frame, [stops.IS_AN_ERROR])
         event = CompilerEvent(event_info("recompile", text, []), title, skipped_frame=frame)
-
-        def serve(state: ThreadState) -> None:
-            self.tell(state, event)
-
-        self.hook.outside_trace(serve)
+        self.hook.outside_trace(lambda state: self.tell(state, event))
 
     def may_stop_in(self, code: types.CodeType) -> bool:
         pending = self._pending.get(threading.get_ident())
@@ -85,10 +81,7 @@ class RecompileLimits(FilterSource):
         self.hook.outside_trace(lambda state: self._latest.__setitem__(id(state), (reasons, frame)))
 
     def _may_compile(self) -> None:
-        def serve(state: ThreadState) -> None:
-            self._latest.pop(id(state), None)
-
-        self.hook.outside_trace(serve)
+        self.hook.outside_trace(lambda state: self._latest.pop(id(state), None))
 
     def _exceeded(self, setting: str, limit: int) -> None:
         def serve(state: ThreadState) -> None:

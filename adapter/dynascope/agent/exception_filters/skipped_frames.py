@@ -14,10 +14,10 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.explain import stops
 from dynascope.explain.decisions import not_compiled
 from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import first_line
+from dynascope.explain.stops import breaks
 from dynascope.facts import break_message
 
 
@@ -52,8 +52,8 @@ class SkippedFrames(FilterSource, TraceObserver):
         error: BaseException | None = None,
     ) -> None:
         code = frame.f_code if frame is not None else translators.code_of(stack[0])
-        title = not_compiled(name_of(code), first_line(reason))
-        info = event_info("skipped frame", stops.skipped(title, reason), stack, message=reason or NO_REASON)
-        messages = break_message.parse_all(reason)
+        title, messages = not_compiled(name_of(code), first_line(reason)), break_message.parse_all(reason)
+        description = f"{title}\n{breaks(messages) if reason else NO_REASON}"
+        info = event_info("skipped frame", description, stack, message=reason or NO_REASON)
         event = CompilerEvent(info, title, list(stack), skipped_frame=frame, messages=messages, error=error)
         self.tell(state, event)

@@ -24,8 +24,7 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.trail import Position
-from dynascope.explain import events, recompiles
-from dynascope.explain.compiles import restarted
+from dynascope.explain import compiles, recompiles
 from dynascope.explain.decisions import not_compiled, specialized
 from dynascope.explain.failures import could_not_compile
 from dynascope.explain.graph_breaks import title
@@ -84,11 +83,11 @@ class TimelineObserver(TraceObserver):
             self._course_changes(state.begin_compile(), code)
         elif attempt:
             why, self._restart_reason = self._restart_reason, ""
-            self._add("restart", restarted(name_of(code), attempt + 1, reason=why), _place(code), _FIRST)
+            self._add("restart", compiles.restarted(name_of(code), attempt + 1, reason=why), _place(code), _FIRST)
         else:
             self._attempt_ends()
             self._breaks.clear()
-            self._add("compile", events.BEGINS.format(name_of(code)), _place(code), _FIRST)
+            self._add("compile", compiles.BEGINS.format(name_of(code)), _place(code), _FIRST)
         self._attempt, self._first_target = trace_id(), ended[-1].end_of_targets if ended else 0
 
     def attempt_restarts(self, reason: str, replays: bool) -> None:
@@ -99,7 +98,7 @@ class TimelineObserver(TraceObserver):
         state = self._hook.threads.existing()
         now = None if state is None or state.is_stopped else state.compile
         position = 0 if now is None else now.clock.trail.position
-        text = events.COMPILED.format(name_of(code))
+        text = compiles.COMPILED.format(name_of(code))
         self._timeline.add("compiled", text, _place(code), compile_id, position=position)
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
@@ -129,7 +128,7 @@ class TimelineObserver(TraceObserver):
         """Note that the attempt is traced again because the user keeps other changes than before."""
         self._breaks.clear()
         self._timeline.course_changes(after=state.clock.latest)
-        text = events.repeats(name_of(code), [change.text for change in state.applied])
+        text = compiles.repeats(name_of(code), [change.text for change in state.applied])
         self._add("restart", text, _place(code), _FIRST)
 
     def _skipped(self, code: types.CodeType, reason: str, target: Position | None = None) -> None:
@@ -181,7 +180,7 @@ class TimelineObserver(TraceObserver):
         with self._hook.failures:
             frame = stopping.frames[0]
             path = frame.source.path if frame.source is not None else None
-            self._add("stop", events.stopped(stopping.reason, stopping.text), (path or "", frame.line))
+            self._add("stop", compiles.stopped(stopping.reason, stopping.text), (path or "", frame.line))
 
     # ---- adding
 

@@ -15,7 +15,7 @@ from dynascope.agent.internals.guards.changed import Changed, changed_numbers
 from dynascope.agent.internals.guards.known import known_before_trace
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
-from dynascope.explain import tried as says
+from dynascope.explain import why as says
 from dynascope.explain.remedies import remedies
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 from dynascope.facts.recompiles.known import STAYS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,9 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
             found = first_failed(entry, frame)
             if isinstance(found, Failed):
                 failed.append(found)
-                found.place = _line_that_fixed(inspection, found) or found.place
+                if inspection.compiles is not None:  # torch's tree does not tell which line fixed a size
+                    fixed_at = inspection.compiles.line_that_fixed(found.compile_id, found.subject.text)
+                    found.place = fixed_at or found.place
             rows.append(_entry_row(entry, found))
     if not entries and frame.translator is None:
         raise EvaluationError(says.NO_CODE.format(name=name))
@@ -69,7 +70,9 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     rows += _remedies(inspection, frame, failed)
     if frame.translator is not None:
         rows.append(Row("instead", says.INSTEAD))
-    rows.append(Row("limit", _limit(code, len(entries), frame)))
+    same, most, most_in_all = recompile_limits(code, SimpleNamespace(f_locals=frame.f_locals))
+    this = frame.translator is not None
+    rows.append(Row("limit", says.limit(same + this, most, len(entries) + this, most_in_all)))
     return _answer(whole.format(name=name, id=compile_id), [*rows, *varying])
 
 
@@ -83,14 +86,6 @@ def _without_entries(inspection: StopInspection, name: str, compile_id: str) -> 
     if earlier is None and compile_id.endswith("/0"):
         return says.FIRST.format(name=name)
     return says.NONE_LEFT.format(name=name, id="" if earlier is None else f" [{earlier}]")
-
-
-def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, int] | None:
-    """Return the line that fixed the size that the guard is on; torch's tree does not tell it."""
-    if inspection.compiles is None:
-        return None
-    place: tuple[str, int] | None = inspection.compiles.line_that_fixed(failed.compile_id, failed.subject.text)
-    return place
 
 
 def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
@@ -145,9 +140,3 @@ def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) ->
         by_subject.setdefault(each.subject, []).append(each)
     rows = [row for subject, same in by_subject.items() for row in advice(inspection, frame, subject, same)]
     return list({(row.name, row.value): row for row in rows}.values())
-
-
-def _limit(code: types.CodeType, entries: int, frame: Frame) -> str:
-    same, limit, most = recompile_limits(code, SimpleNamespace(f_locals=frame.f_locals))
-    this = frame.translator is not None
-    return says.limit(same + this, limit, entries + this, most)

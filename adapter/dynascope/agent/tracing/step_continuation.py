@@ -12,7 +12,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId, Mode
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.explain.events import NEW_COMPILE
+from dynascope.explain.compiles import NEW_COMPILE
 
 _CALLS_FORWARD = os.path.join("torch", "nn", "modules", "module.py")
 """The file through which every module's `forward` is called: no step into a call ends in it."""

@@ -14,7 +14,7 @@ from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
-from dynascope.explain import tried as says
+from dynascope.explain import why as says
 from dynascope.explain.problem import where
 from dynascope.explain.what_if import end
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, is_buffer, is_first_state, readable

@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import PurePath
+from typing import get_args
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
@@ -26,6 +26,7 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
+from dynascope.explain.problem import where
 from dynascope.explain.what_if import Difference, harm
 
 _EFFECTS = (
@@ -84,7 +85,7 @@ class WhatIf:
         `dynamic` and `static` are values, too. Raises EvaluationError.
         """
         names = Names(self._stack[frame])
-        decision = asked.is_decision(value)
+        decision = value.strip() in get_args(asked.Kind)
         if not decision and not names.is_number(target):
             return None
         question = f"{target} {value}" if decision else f"{target} = {value}"
@@ -242,4 +243,4 @@ class WhatIf:
 
 def _place(translator: Translator) -> str:
     code = original_code(translators.code_of(translator))
-    return f"{code.co_name}, {PurePath(code.co_filename).name}:{translators.line_of(translator)}"
+    return f"{code.co_name}, {where(code.co_filename, translators.line_of(translator))}"
