@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from html import escape
 
+from dynascope.explain.comparison import summary as compared_text
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
 from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, first_line, named
-from dynascope.facts.comparison.sentences import summary as compared_text
 from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured

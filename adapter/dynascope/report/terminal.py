@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
+from dynascope.explain.comparison import first_difference
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
 from dynascope.explain.problem import Note, Place, Problem, ProblemKind
-from dynascope.facts.comparison.sentences import first_difference
 from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary
 

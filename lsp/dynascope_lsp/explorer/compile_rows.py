@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import named
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
-from dynascope.facts.comparison.sentences import first_difference, summary
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from dynascope.explain.callers import is_torch
+from dynascope.explain.comparison import first_difference, sentence
 from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.effects import as_sentence
 from dynascope.explain.failures import backend_failures, failed_compiles
@@ -16,7 +17,6 @@ from dynascope.explain.recompiles import coming_recompiles, recompiles
 from dynascope.facts import model
 from dynascope.facts.break_message import logged_stack, user_code_of
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.recompiles.causes import Cause, causes
 from msgspec import structs
 
