@@ -168,13 +168,13 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
 
 def test_what_problems_are_worded_from_is_used_by_explain_alone():
     """Who needs a sentence about facts asks `explain`; a second place that words them says something else one day."""
-    worded = ("recompiles.causes.mismatch", "recompiles.causes.entry_text", "break_message.consequences")
+    worded = ("break_message.consequences", "recompiles.varying.advice")
     wrong = [
         where(path, line, name)
         for path in SOURCES
         if wing(path) not in ("facts", "explain")
         for line, name in imports(path)
-        if name.removeprefix("dynascope.facts.") in (*worded, "recompiles.varying.advice")
+        if name.removeprefix("dynascope.facts.") in worded
     ]
     assert not wrong, "\n".join(wrong)
 

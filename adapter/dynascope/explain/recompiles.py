@@ -15,9 +15,11 @@ from dynascope.explain.problem import (
     fitting,
     named,
 )
+from dynascope.explain.remedies import remedies_of
 from dynascope.facts import model
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text, mismatch
+from dynascope.facts.recompiles.causes import Cause, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 from dynascope.facts.recompiles.varying import advice, sentence
 
 _LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`."
@@ -52,7 +54,7 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        remedies=[*cause.hints, *([_LIMIT_REMEDY] if cause.limit_reached else [])],
+        remedies=[*remedies_of(cause), *([_LIMIT_REMEDY] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
@@ -98,7 +100,7 @@ def _compiles(cause: Cause) -> list[Note]:
                 text=f"{refused}{mismatch(failed, number in cause.caused)}",
                 is_cause=number in cause.caused,
                 compiles=[number],
-                details=[f"{entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed],
+                details=[f"{_entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed],
             )
         )
     return notes
@@ -132,6 +134,18 @@ def coming_recompiles(
             )
         )
     return problems
+
+
+def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
+    """Return what a compile, or a refused call, does: `does not match 0/0: n == 2`."""
+    if entries[0].guard == NO_GUARD:
+        return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
+    return f"does not match {'' if is_cause else 'other compiles, either: '}{', '.join(map(_entry_text, entries))}"
+
+
+def _entry_text(entry: model.Recompile) -> str:
+    """Return `0/0: self.step == 0`: a compile that could not be used, and its failed guard."""
+    return f"{entry.failed_compile_id}: {readable(entry.guard)}"
 
 
 def at_once(fact: model.Recompile) -> str:

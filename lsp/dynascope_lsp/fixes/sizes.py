@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from dynascope.explain.sizes import ASKS, BY_ITSELF, WHAT_TO_DO
 from dynascope.facts import model
 from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
-from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function
