@@ -8,16 +8,17 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
+from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.problem import Identities, Note, Problem, ProblemKind
-from dynascope.explain.recompiles import coming_recompiles, recompiles
+from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
-from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 F = TypeVar("F", bound=model.Fact)
 HEADINGS: dict[ProblemKind, str] = {

@@ -1,4 +1,4 @@
-"""Make the problems of recompiles: one for each cause, and for each value that will cause one."""
+"""Make the problems of recompiles: one for each cause."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dynascope.explain.problem import (
     Identities,
     Note,
     Place,
-    Positions,
     Problem,
     ProblemKind,
-    at_lines,
     fitting,
     named,
 )
@@ -20,7 +18,6 @@ from dynascope.facts import model
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
-from dynascope.facts.recompiles.varying import advice, sentence
 
 _LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`."
 
@@ -104,36 +101,6 @@ def _compiles(cause: Cause) -> list[Note]:
             )
         )
     return notes
-
-
-def coming_recompiles(
-    found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions | None = None
-) -> list[Problem]:
-    """Return a problem for each guarded value that will change, at the line that needs it."""
-    problems = []
-    for line, facts in at_lines(found, positions, lambda each: (each.kind, each.expression)):
-        fact = facts[0]
-        told = list(dict.fromkeys(map(sentence, facts)))
-        name = readable(fact.expression)
-        cause = f"{name} will not be {fact.value}"
-        place = Place(fact.path, fact.line, fact.source)
-        will = f"{fact.function} will be compiled again"
-        problems.append(
-            Problem(
-                id=identities.of("willRecompile", place, fact.function, f"{fact.kind} {fact.expression}"),
-                kind="willRecompile",
-                cause=cause,
-                title=fitting(f"{will}: {cause}", f"{will} because of {name}", f"{will}: {name}"),
-                place=Place(fact.path, line, fact.source),
-                function=fact.function,
-                statement=" ".join(told),
-                details=told,
-                remedies=[advice(fact)],
-                compiles=list(dict.fromkeys(each.compile for each in facts)),
-                count=len(facts),
-            )
-        )
-    return problems
 
 
 def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem, ProblemKind
+from dynascope.explain.stories import Stories, stories_by_compile
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.counts import counted
@@ -15,7 +16,6 @@ from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.story import Stories, stories_by_compile
 from dynascope.report.sources import shown_path
 
 SLOWEST_LINES = 15

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import named
+from dynascope.explain.stories import Stories
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.story import Stories
 from dynascope.report.sources import Sources
 from dynascope.report.summary import slowest_lines
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 
+from dynascope.explain.stories import Stories
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
@@ -15,8 +16,7 @@ from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.tree import seconds_of_calls
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.story import Stories
-from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from dynascope.explain.callers import is_torch
+from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, sentence
 from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.effects import as_sentence
@@ -13,7 +14,7 @@ from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.of_launch import apart, empty, set_roots
 from dynascope.explain.problem import Identities, Problem, ProblemKind
-from dynascope.explain.recompiles import coming_recompiles, recompiles
+from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.break_message import logged_stack, user_code_of
 from dynascope.facts.comparison.recorded import Compared
