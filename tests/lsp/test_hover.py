@@ -47,7 +47,7 @@ def test_a_compiled_function_shows_its_compiles(tmp_path: Path):
             for line, character in ((13, 10), (20, 16)):  # its name; `torch.compile`
                 text = await each.hover(uri, line, character)
                 assert "| 0/0 | compiled | 1 | 7 |" in text
-                assert "| 0/1 | failed |" in text
+                assert "| 0/1 | not compiled: it failed |" in text
                 assert "no kernel for aten::frobnicate" in text
 
     run(scenario)

@@ -6,9 +6,10 @@ import time
 from html import escape
 
 from dynascope.explain.comparison import summary as compared_text
+from dynascope.explain.compiles import NOTHING, ended, several, totals, why
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
-from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, first_line, named
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, named
 from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured
@@ -33,7 +34,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
     lines = [
         f"{began} · torch {escape(run.torch_version)} {escape(summary.processes)}",
         *([escape(summary.ending)] if summary.ending else []),
-        escape(summary.counts) if summary.compiles else "Nothing was compiled in it.",
+        escape(totals(summary.compiles, summary.problems)) if summary.compiles else f"{NOTHING.capitalize()}.",
     ]
     sections = [
         *(_section(kind, heading, summary, sources) for kind, heading in HEADINGS.items()),
@@ -47,8 +48,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
 def _section(kind: ProblemKind, heading: str, summary: Summary, sources: Sources) -> str:
     found = summary.of_kind(kind)
     if not found:
-        is_whole = kind == "graphBreak" and summary.compiles and not summary.failed
-        return f"<h2>{heading}</h2><p>None.</p>" if is_whole else ""
+        return f"<h2>{heading}</h2><p>None.</p>" if kind == "graphBreak" and summary.is_whole else ""
     if kind in _TABLES:
         rows = "".join(
             f"<tr><td>{_place(each.place)}<td>{escape(each.whose)}<td>{escape(each.cause)}"
@@ -143,12 +143,12 @@ def _slowest(summary: Summary, sources: Sources) -> str:
 def _compiles(summary: Summary) -> str:
     rows = "".join(
         f"<tr><td>{escape(summary.names[each.id] or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
-        f"<span class=dim>{where(each.path, each.resumes_at or each.line)}</span><td>{each.status}"
+        f"<span class=dim>{where(each.path, each.resumes_at or each.line)}</span><td>{ended(each)}"
         f"<td class=number>{each.nodes}"
-        f"<td class=number>{each.seconds:.3f}<td>{escape(first_line(each.reason or each.skip_reason or each.failure))}"
+        f"<td class=number>{each.seconds:.3f}<td>{escape(why(each))}"
         for each in summary.compiles
     )
-    heads = "<tr><th>id<th>function<th>status<th>nodes<th>seconds<th>why"
+    heads = "<tr><th>id<th>function<th>result<th>nodes<th>seconds<th>why"
     return f"<h2>Compiles</h2><table>{heads}{rows}</table>"
 
 
@@ -168,5 +168,4 @@ def _place(place: Place) -> str:
 
 
 def _compile_names(compiles: list[int], summary: Summary) -> str:
-    known = [name for number in compiles if (name := summary.names[number])]
-    return f"×{len(known)} compiles" if len(known) > 3 else ", ".join(known)
+    return several(summary.names[number] for number in compiles)

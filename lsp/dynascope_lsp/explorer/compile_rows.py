@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterable
 
 from dynascope.explain.comparison import first_difference, summary
+from dynascope.explain.compiles import ended, told
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import named
+from dynascope.explain.problem import first_line, named
 from dynascope.explain.stories import Stories
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
-from dynascope.facts.counts import counted
+from dynascope.facts.counts import counted, seconds
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
@@ -21,13 +22,8 @@ from dynascope.report.summary import slowest_lines
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
 from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row, where
-from dynascope_lsp.recorded.compiles import seconds
 
 _BEFORE_DIFFERENCES = ("graphBreak", "recompile", "recompileLimit", "alsoFailed")
-_ID_EXPLAINED = (
-    "[0/1] is Dynamo's name of a compile: 0 is the number of the function, 1 of its compile, both from 0. "
-    "What follows a graph break is a function of its own."
-)
 
 
 def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
@@ -37,26 +33,15 @@ def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -
     parts = [
         where(each.path, line),
         counted(breaks, "graph break") if breaks else "",
-        "captured" if each.status == "captured" else "",
-        seconds(each.seconds) if each.status != "skipped" else (each.skip_reason or "").strip().partition("\n")[0],
-    ]
-    backend = f", {seconds(each.backend_seconds)} of it in {each.backend or 'the backend'}"
-    details = [
-        f"{named(each.function, each.resumes_at)} was {_ended(each)}",
-        f"{counted(each.graphs, 'graph')}, {counted(each.nodes, 'node')}, {counted(each.attempts, 'attempt')}",
-        f"{seconds(each.seconds)}{backend if each.backend_seconds else ''}",
-        each.reason or "",
-        each.skip_reason or "",
-        each.failure or "",
-        _ID_EXPLAINED if each.compile_id else "",
+        ended(each) if each.status == "captured" else "",
+        seconds(each.seconds) if each.status != "skipped" else first_line(each.skip_reason),
     ]
     name = each.compile_id if name is None else name
-    function = f"{each.function} from line {each.resumes_at}" if each.resumes_at else each.function
     return Row(
         key=f"compile:{each.id}",
-        label=f"{f'[{name}] ' if name else ''}{function}",
+        label=f"{f'[{name}] ' if name else ''}{named(each.function, each.resumes_at)}",
         description="  ".join(filter(None, parts)),
-        tooltip="\n".join(part.strip() for part in details if part),
+        tooltip="\n".join(told(each)),
         icon=icon,
         severity=severity,
         place=at(each.path, line, each.source),
@@ -161,7 +146,7 @@ def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]
 def _failure_row(each: model.Compile) -> Row:
     return Row(
         key="failure",
-        label=(each.failure or "").strip().partition("\n")[0],
+        label=first_line(each.failure),
         tooltip=(each.failure or "").strip(),
         icon="error",
         severity="error",
@@ -209,16 +194,6 @@ def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.C
             place=at(first.place.path, first.place.line) if first is not None else None,
         )
     ]
-
-
-def _ended(each: model.Compile) -> str:
-    return {
-        "compiled": "compiled.",
-        "empty": "traced, without a graph.",
-        "skipped": "left uncompiled.",
-        "failed": "not compiled: it failed.",
-        "captured": "captured by compiled autograd.",
-    }[each.status]
 
 
 def _icon(each: model.Compile, breaks: int) -> tuple[str, Severity]:

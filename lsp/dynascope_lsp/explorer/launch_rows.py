@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 import time
 
+from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
 from dynascope.facts import model
-from dynascope.facts.counts import counted
+from dynascope.facts.counts import counted, seconds
 from dynascope.facts.endings import NOT_ENDED
 from dynascope.facts.launches import Launch
 from dynascope.facts.process_names import process_name
 
 from dynascope_lsp.explorer.rows import Row, Severity
-from dynascope_lsp.recorded.compiles import seconds
 
 
 def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
@@ -68,17 +68,8 @@ def _sums(launch: Launch) -> str:
 
 def _problems(launch: Launch) -> list[str]:
     if not launch.compiling:
-        return ["nothing was compiled"]
-    found = [
-        counted(number, what)
-        for number, what in (
-            (launch.failed, "failed compile"),
-            (launch.breaks, "graph break"),
-            (launch.recompiles, "recompile"),
-        )
-        if number
-    ]
-    return found or ["no graph breaks"]
+        return [NOTHING]
+    return went_wrong(launch.failed, launch.breaks, launch.recompiles) or [NO_BREAKS]
 
 
 def _icon(launch: Launch) -> tuple[str, Severity]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import went_wrong
 from dynascope.facts import model
+from dynascope.facts.counts import counted, seconds
 from msgspec import Struct
 
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -45,11 +47,9 @@ class CompiledFunction(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """Return `2 graphs, 1 break, 1 recompile, 1.8 s`; leave out zero counts, except of graphs."""
-        parts = [_count(self.graphs, "graph")]
-        parts += [_count(n, what) for n, what in ((self.breaks, "break"), (self.recompiles, "recompile")) if n]
+        """Return `2 graphs, 1 graph break, 1 recompile, 1.8 s`, without zeros except of graphs."""
         failed = sum(each.status == "failed" for each in self.compiles)
-        parts += [_count(failed, "failure")] if failed else []
+        parts = [counted(self.graphs, "graph"), *went_wrong(failed, self.breaks, self.recompiles)]
         parts.append(seconds(self.seconds))
         waited = sum(each.rank_wait_seconds for each in self.compiles)
         parts += [f"{seconds(waited)} of it waiting for other ranks"] if waited >= model.SHORTEST_WAIT else []
@@ -85,12 +85,3 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         programs = len(snapshot.facts.programs_of([each.id for each in compiles]))
         found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks), refused, programs))
     return found
-
-
-def seconds(value: float) -> str:
-    """Return a duration as text: `1.3 s`, `12 ms`."""
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

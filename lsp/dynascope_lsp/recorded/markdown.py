@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import ended, why
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.facts import model
+from dynascope.facts.counts import seconds
 
-from dynascope_lsp.recorded.compiles import CompiledFunction, seconds
+from dynascope_lsp.recorded.compiles import CompiledFunction
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.shapes import Seen, symbols_in
@@ -47,19 +49,13 @@ def compiles(facts: FileFacts, function: CompiledFunction) -> str:
     shown = function.compiles[-ROWS:]
     for each in shown:
         name = facts.compile_id(each.id) + (f" (line {each.resumes_at})" if each.resumes_at else "")
-        why = (
-            each.failure
-            or each.skip_reason
-            or each.reason
-            or ("first compile" if not each.resumes_at else "after a break")
-        )
         cells = [
             name,
-            each.status,
+            ended(each),
             str(each.graphs),
             str(each.nodes),
             seconds(each.seconds),
-            _cell(why.splitlines()[0]),
+            _cell(why(each)),
         ]
         table.append(f"| {' | '.join(cells)} |")
     hidden = len(function.compiles) - len(shown)
@@ -70,8 +66,7 @@ def compiles(facts: FileFacts, function: CompiledFunction) -> str:
 
 def finding(found: Finding) -> str:
     """Return a finding with a link to the registry's page."""
-    times = f" ×{len(found.compiles)} compiles" if len(found.compiles) > 1 else ""
-    parts = [f"**{found.title}**{times}"]
+    parts = [f"**{found.title}**{found.times}"]
     if found.explanation:
         parts.append(found.explanation)
     if found.hints:
