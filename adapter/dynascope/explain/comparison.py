@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from dynascope.facts.comparison.differences import Comparison, Difference, not_read
 from dynascope.facts.comparison.recorded import Compared
@@ -101,6 +102,17 @@ def _way(after: Place | None, compile: TracedCompile, line: Place) -> str:
     if after.depth > line.depth:
         return f"calls {after.function}"
     return f"goes on at line {after.line}" + (f" of {after.function}" if after.depth < line.depth else "")
+
+
+def places(comparison: Comparison) -> Iterator[tuple[Place, str]]:
+    """Yield the line of the first difference, and those at which each compile goes on."""
+    first = comparison.first
+    if first is None:
+        return
+    yield first.place, f"first difference: {sentence(comparison, first)}"
+    for compile, after in ((comparison.left, first.left_next), (comparison.right, first.right_next)):
+        if after is not None:
+            yield after, f"{compile.name} goes on here"
 
 
 def state_before(comparison: Comparison, side: int) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dynascope.explain.callers import is_torch
 from dynascope.explain.problem import (
     Identities,
+    Note,
     Place,
     Positions,
     Problem,
@@ -18,6 +20,7 @@ from dynascope.explain.problem import (
     same_text,
 )
 from dynascope.facts import model
+from dynascope.facts.break_message import USER_CODE, logged_stack, user_code_of
 from dynascope.facts.distinct import Distinct
 
 
@@ -45,7 +48,12 @@ def _failed(line: int, same: list[model.Compile], identities: Identities, positi
         function_line=line,
         resumes_at=rest,
         statement=text,
-        details=[more] if more.strip() else [],
+        details=[more] if (more := more.partition(USER_CODE)[0]).strip() else [],
+        notes=[
+            Note(kind="caller", text="it failed in", subject=frame.function, place=Place(frame.path, frame.line))
+            for frame in reversed(logged_stack(user_code_of(text)))
+            if not is_torch(frame)
+        ],
         compiles=[one.id for one in same],
         count=len(same),
         is_error=True,

@@ -92,6 +92,13 @@ class Problem(Struct, kw_only=True):
         return "recompile" if self.kind in ("recompileLimit", "alsoFailed") else self.kind
 
     @property
+    def because(self) -> str:
+        """Return the words that come before the cause of a recompile."""
+        if self.section != "recompile":
+            return ""
+        return "failed other compiles only: " if self.kind == "alsoFailed" else "because of "
+
+    @property
     def whose(self) -> str:
         """Return the function that it is of, or part of one; `in forward` for a problem of a line."""
         if self.function and self.kind in ("graphBreak", "willRecompile"):
