@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from dynascope.explain.problem import Problem, first_line, named
 from dynascope.facts import model
@@ -71,6 +71,14 @@ def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:
     """Return `1 failed compile`, `2 graph breaks`, `3 recompiles`: those that there are."""
     counts = (failed, "failed compile"), (breaks, "graph break"), (recompiles, "recompile")
     return [counted(number, what) for number, what in counts if number]
+
+
+def time_spent(compiles: Collection[model.Compile], later: float) -> str:
+    """Return how long compiles took, and how long it took to compile something for them later."""
+    whole = sum(each.status in model.COMPILES for each in compiles)
+    others = f", and {len(compiles) - whole} {LEFT_UNCOMPILED}" if whole < len(compiles) else ""
+    afterwards = f", and {later:.2f} s to compile backwards and kernels later" if later else ""
+    return f"{counted(whole, 'compile')}{others}: {sum(each.seconds for each in compiles):.2f} s{afterwards}"
 
 
 def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dynascope.facts.counts import counted
 from dynascope.facts.in_progress.model import Place
 from dynascope.facts.in_progress.parts import part_of, pass_name
 
+OF_LATER = "the backward or the kernels of "
+"""What torch compiles for a compile that has ended begins so."""
 _TRACING = "bytecode_tracing"
 """torch's phase in which Dynamo traces (2.1); what it does then is told by the line."""
 
@@ -42,3 +45,9 @@ def doing(phases: Sequence[str], backend: str, place: Place | None, shown_path: 
         case "kernels":
             return f"Inductor compiles or tunes kernels for {graph}"
     return "Dynamo works on the function"
+
+
+def idle(ended: int, latest: str, ago: str) -> str:
+    """Return what a process has compiled that compiles nothing."""
+    last = f"; the last was {latest}, {ago} ago" if ended else ""
+    return f"It compiles nothing now. {counted(ended, 'compile')} {'has' if ended == 1 else 'have'} ended{last}."

@@ -7,6 +7,7 @@ from html import escape
 
 from dynascope.explain.comparison import summary as compared_text
 from dynascope.explain.compiles import NOTHING, ended, several, totals, why
+from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
 from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, named
@@ -33,7 +34,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     lines = [
         f"{began} · torch {escape(run.torch_version)} {escape(summary.processes)}",
-        *([escape(summary.ending)] if summary.ending else []),
+        escape(ending(summary.runs, {each.run for each in summary.compiles})),
         escape(totals(summary.compiles, summary.problems)) if summary.compiles else f"{NOTHING.capitalize()}.",
     ]
     sections = [
@@ -42,7 +43,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         flame_graphs(times),
         _compiles(summary),
     ]
-    return framed(run.program, "<br>".join(lines), sections, STYLE)
+    return framed(run.program, "<br>".join(filter(None, lines)), sections, STYLE)
 
 
 def _section(kind: ProblemKind, heading: str, summary: Summary, sources: Sources) -> str:
@@ -61,8 +62,7 @@ def _section(kind: ProblemKind, heading: str, summary: Summary, sources: Sources
 
 def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
     registered = each.registry_id and f'<a href="{registry_page(each.registry_id)}">{each.registry_id}</a> '
-    label = f"{LABELS[each.kind]}: " if each.kind in ("recompileLimit", "alsoFailed") else ""
-    because = "because of " if each.section == "recompile" and not label else ""
+    label = f"{LABELS[each.kind]}: " if each.kind == "recompileLimit" else ""
     effect = f": {escape(each.effect)}" if each.effect else ""
     code = sources.around(each.place.path, each.place.line, each.place.source, 3)
     cause = f"<code>{escape(each.cause)}</code>" if each.section == "recompile" else f"<b>{escape(each.cause)}</b>"
@@ -73,7 +73,7 @@ def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
     return (
         f"<article class={_CLASSES.get(each.section, 'break')}>{_place(each.place)} {_whose(each)}"
         f" <span class=dim>{escape(_compile_names(each.compiles, summary))}</span><br>"
-        f"{registered or ''}{label}{because}{cause}{effect}"
+        f"{registered or ''}{label}{each.because}{cause}{effect}"
         f"{_code(code) if each.kind == 'graphBreak' else ''}{text}<ul>{_remedies(each.remedies)}</ul>"
         f"{''.join(_note(note, summary) for note in each.notes if note.kind not in _FOLDED)}"
         f"{_stack(each)}{_table_of_compiles(each, summary)}</article>"

@@ -11,7 +11,6 @@ from dynascope.explain.problem import Problem, ProblemKind
 from dynascope.explain.stories import Stories, stories_by_compile
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
-from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
@@ -50,11 +49,6 @@ class Summary(Struct):
     def first_run(self) -> model.Run:
         """Return the first process: it started the others, and has the user's command line."""
         return min(self.runs, key=lambda run: run.began)
-
-    @property
-    def ending(self) -> str:
-        """Return a sentence on processes of which only a part is recorded; "" where there are none."""
-        return ending(self.runs, {each.run for each in self.compiles})
 
     @property
     def processes(self) -> str:

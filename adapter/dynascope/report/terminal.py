@@ -11,6 +11,7 @@ from rich.syntax import Syntax
 
 from dynascope.explain.comparison import first_difference
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, several, totals
+from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
 from dynascope.explain.problem import Note, Place, Problem, ProblemKind
@@ -44,8 +45,8 @@ def _print_heading(summary: Summary, console: Console) -> None:
     if not summary.compiles:
         console.print(f"{NOTHING.capitalize()}: dynascope report --launches lists what was recorded before.")
         return
-    if summary.ending:
-        console.print(escape(summary.ending))
+    if told := ending(summary.runs, {each.run for each in summary.compiles}):
+        console.print(escape(told))
     console.print(totals(summary.compiles, summary.problems))
     if summary.is_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
@@ -55,9 +56,7 @@ def _print_problem(each: Problem, summary: Summary, sources: Sources, console: C
     label = " ".join(filter(None, [LABELS[each.kind], each.registry_id]))
     heading = f"[bold {_COLOURS.get(each.kind, 'cyan')}]{label}[/] {_where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
-    because = {"alsoFailed": "failed other compiles only: "}.get(each.kind, "because of ")
-    lead = because if each.section == "recompile" else ""
-    console.print(f"  {lead}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
+    console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
     if each.kind == "graphBreak":
         _print_code(sources.around(each.place.path, each.place.line, each.place.source), console)
     for text in each.details:

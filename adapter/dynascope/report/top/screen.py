@@ -8,8 +8,8 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
+from dynascope.explain.in_progress import OF_LATER, idle
 from dynascope.explain.problem import named
-from dynascope.facts.counts import counted
 from dynascope.facts.in_progress.reading import ProcessSeen
 from dynascope.report.sources import shown_path
 from dynascope.report.top.snapshot import Doing, Snapshot, snapshot
@@ -29,15 +29,14 @@ def _process(process: Snapshot) -> list[str]:
     for compile in process.compiles:
         rows += _compile(compile)
     if not process.compiles:
-        last = f"; the last was {process.latest}, {_time(process.latest_seconds_ago)} ago" if process.ended else ""
-        ended = f"{counted(process.ended, 'compile')} {'has' if process.ended == 1 else 'have'} ended"
-        rows.append(escape(f"  It compiles nothing now. {ended}{last}."))
+        told = idle(process.ended, process.latest, _time(process.latest_seconds_ago))
+        rows.append(escape(f"  {told}"))
     return rows
 
 
 def _compile(compile: Doing) -> list[str]:
     name = escape(f"{named(compile.function, compile.resumes_at)} [{compile.compile_id}]")
-    later = "the backward or the kernels of " if compile.is_later else ""
+    later = OF_LATER if compile.is_later else ""
     where = f"{escape(shown_path(compile.path))}:{compile.resumes_at or compile.line}"
     attempt = f", attempt {compile.attempt}" if compile.attempt > 1 else ""
     rows = [

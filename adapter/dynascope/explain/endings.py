@@ -8,6 +8,8 @@ from dynascope.facts.model import Run
 from dynascope.facts.process_names import process_name
 
 NOT_ENDED = "It has not ended, or was stopped or detached from: this is what was recorded until then."
+KILLED = "It was killed, or its debug session was stopped: this is what was recorded until then."
+"""Said in the place of NOT_ENDED where the process is known to be gone."""
 _ENDED_BY_OTHERS = (
     "{who}: ended from outside, as a pool ends its workers, or not ended. This is what was recorded until then."
 )
