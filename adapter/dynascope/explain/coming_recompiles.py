@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynascope.explain.problem import Identities, Place, Positions, Problem, at_lines, fitting
+from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import readable
 
@@ -32,7 +32,7 @@ _ADVICE: dict[model.VaryingKind, str] = {
 
 
 def coming_recompiles(
-    found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions | None = None
+    found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each guarded value that will change, at the line that needs it."""
     problems = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
+from dynascope.explain.problem import where
 from dynascope.facts.comparison.differences import Comparison, Difference, not_read
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TraceEnd
@@ -36,8 +36,8 @@ def failed_guards(compared: Compared) -> list[str]:
     left, found = compared.comparison.left.name, []
     for each in compared.failed:
         met = f"; met {each.value}" if each.value else ""
-        where = f" ({_at(each.guard_path, each.guard_line)})" if each.guard_path and each.guard_line else ""
-        found.append(f"The guard of {left} that failed: {readable(each.guard)}{met}{where}.")
+        at = f" ({where(each.guard_path, each.guard_line)})" if each.guard_path and each.guard_line else ""
+        found.append(f"The guard of {left} that failed: {readable(each.guard)}{met}{at}.")
     return found
 
 
@@ -45,7 +45,7 @@ def first_difference(comparison: Comparison) -> str:
     """Return the first difference in one sentence, or that there is none."""
     first = comparison.first
     if first is not None:
-        return f"First difference, at {_at(first.place.path, first.place.line)}: {sentence(comparison, first)}"
+        return f"First difference, at {where(first.place.path, first.place.line)}: {sentence(comparison, first)}"
     left, right = comparison.left, comparison.right
     lines = f"{comparison.common} line{'' if comparison.common == 1 else 's'}"
     if not (left.is_finished and right.is_finished):
@@ -135,7 +135,7 @@ def _differences(comparison: Comparison) -> list[str]:
         if state:
             rows.append(f"There in {compile.name}: {state}.")
     for each in comparison.differences[1 : 1 + _THEN_SHOWN]:
-        rows.append(f"Then, at {_at(each.place.path, each.place.line)}: {sentence(comparison, each)}")
+        rows.append(f"Then, at {where(each.place.path, each.place.line)}: {sentence(comparison, each)}")
     return rows
 
 
@@ -143,7 +143,3 @@ def _demands(code: str | None) -> str:
     if code is None:
         return "does not exist"
     return f"demands {code}" if code else "demands no more"
-
-
-def _at(path: str | None, line: int | None) -> str:
-    return f"{os.path.basename(path or '') or '<no file>'}:{line}"

@@ -110,7 +110,7 @@ class ProblemsOfLaunch(Struct, dict=True):
         return sorted(found, key=lambda cause: cause.is_aside)
 
     def of_compile(self, facts: model.CompileFacts) -> list[Problem]:
-        """Return the problems of one compile, but not that it failed."""
+        """Return the problems of one compile."""
         each, identities = facts.compile, self._identities()
         varying = [
             guard
@@ -118,6 +118,7 @@ class ProblemsOfLaunch(Struct, dict=True):
             if (self.by_number[guard.compile].run, guard.guard_of) == (each.run, each.compile_id)
         ]
         return [
+            *failed_compiles([each] if each.failure else [], identities),
             *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
             *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
             *coming_recompiles(varying, identities),

@@ -19,58 +19,39 @@ _LIMIT = {
 }
 
 
-class Stories:
-    """The stories of recompiles, in the store of `reader`."""
+def story(
+    reader: Reader,
+    cause: Cause,
+    number: int,
+    compiles: Iterable[model.Compile],
+    runs: Iterable[model.Run],
+    shown_path: Callable[[str], str],
+) -> list[str]:
+    """Return the sentences on a compile, or a refused call, that a cause had.
 
-    def __init__(
-        self,
-        reader: Reader,
-        compiles: Iterable[model.Compile],
-        runs: Iterable[model.Run],
-        shown_path: Callable[[str], str],
-    ) -> None:
-        """Take all compiles of the runs, and how paths are shown."""
-        self._reader = reader
-        self._compiles = {each.id: each for each in compiles}
-        self._began = {run.id: run.began for run in runs}
-        self._shown_path = shown_path
-
-    def of(self, cause: Cause, number: int) -> list[str]:
-        """Return the sentences on a compile, or a refused call, that this cause had."""
-        compile = self._compiles.get(number)
-        entries = [each for each in cause.entries if each.compile == number]
-        if compile is None or not entries:
-            return []
-        call, told = self._reader.call(number), []
-        if call is not None and call.path:
-            told.append(_CALLED.format(place=f"{self._shown_path(call.path)}:{call.line}", function=call.function))
-        replaced = entries[0].failed_compile_id
-        then = self._call_of(compile, replaced)
-        if call is not None and then is not None and (differing := arguments_since(then, call, entries)):
-            told.append(f"Arguments since {replaced}: {'; '.join(differing)}.")
-        if call is not None and call.fits:
-            told.append(f"It fits {', '.join(call.fits)} now: {MADE_SINCE}.")
-        if entries[0].limit_reached:
-            began = self._began.get(compile.run)
-            when = f", {compile.began - began:.1f} s after the program began," if began is not None else ""
-            told.append(_LIMIT[compile.status == "failed"].format(when=when))
-        return told
-
-    def _call_of(self, later: model.Compile, compile_id: str) -> model.CompiledCall | None:
-        """Return the call of an earlier compile of the same process, the newest with this id."""
-        numbers = [
-            each.id
-            for each in self._compiles.values()
-            if each.run == later.run and each.compile_id == compile_id and each.id < later.id
-        ]
-        return self._reader.call(max(numbers)) if numbers else None
-
-
-def stories_by_compile(stories: Stories, causes: Iterable[Cause], most: int) -> dict[int, list[str]]:
-    """Return the stories of the first compiles and refused calls that the causes had."""
-    found = [(cause, number) for cause in causes for number in cause.compiles][:most]
-    found += [(cause, number) for cause in causes for number in sorted(cause.caused - {*cause.compiles})[:1]]
-    return {number: told for cause, number in found if (told := stories.of(cause, number))}
+    `compiles` are all of its run.
+    """
+    by_number = {each.id: each for each in compiles}
+    compile = by_number.get(number)
+    entries = [each for each in cause.entries if each.compile == number]
+    if compile is None or not entries:
+        return []
+    call, told = reader.call(number), []
+    if call is not None and call.path:
+        told.append(_CALLED.format(place=f"{shown_path(call.path)}:{call.line}", function=call.function))
+    replaced = entries[0].failed_compile_id
+    same = [each.id for each in by_number.values() if (each.run, each.compile_id) == (compile.run, replaced)]
+    earlier = [each for each in same if each < number]
+    then = reader.call(max(earlier)) if earlier else None
+    if call is not None and then is not None and (differing := arguments_since(then, call, entries)):
+        told.append(f"Arguments since {replaced}: {'; '.join(differing)}.")
+    if call is not None and call.fits:
+        told.append(f"It fits {', '.join(call.fits)} now: {MADE_SINCE}.")
+    if entries[0].limit_reached:
+        began = next((run.began for run in runs if run.id == compile.run), None)
+        when = f", {compile.began - began:.1f} s after the program began," if began is not None else ""
+        told.append(_LIMIT[compile.status == "failed"].format(when=when))
+    return told
 
 
 def arguments_since(

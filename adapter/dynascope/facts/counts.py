@@ -9,5 +9,7 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a duration as text: `1.3 s`, `12 ms`."""
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+    """Return a duration as text: `2.1 min`, `1.3 s`, `12 ms`."""
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"

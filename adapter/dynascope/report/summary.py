@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem, ProblemKind
-from dynascope.explain.stories import Stories, stories_by_compile
+from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.process_names import compile_names, process_name
@@ -72,14 +72,16 @@ def summarize(reader: Reader, launch: str) -> Summary:
     """Read all facts of a launch that a report shows."""
     found = ProblemsOfLaunch(reader, launch)
     runs = [run for run in reader.runs() if run.launch == launch]
-    stories = Stories(reader, found.compiles, runs, shown_path)
+    numbers = [(cause, number) for cause in found.causes for number in cause.compiles][:_COMPARED]
+    numbers += [(cause, number) for cause in found.causes for number in sorted(cause.caused - {*cause.compiles})[:1]]
+    stories = {n: story(reader, cause, n, found.compiles, runs, shown_path) for cause, n in numbers}
     return Summary(
         launch=launch,
         runs=runs,
         compiles=found.compiles,
         names=compile_names(found.compiles, runs),
         problems=found.problems,
-        stories=stories_by_compile(stories, found.causes, _COMPARED),
+        stories={number: told for number, told in stories.items() if told},
         comparisons=_comparisons(reader, found.compiles, found.causes),
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
     )

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.compiles import ended, told
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import first_line, named
-from dynascope.explain.stories import Stories
+from dynascope.explain.problem import first_line, named, where
+from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.counts import counted, seconds
@@ -21,9 +21,9 @@ from dynascope.report.summary import slowest_lines
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
-from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row, where
+from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row
 
-_BEFORE_DIFFERENCES = ("graphBreak", "recompile", "recompileLimit", "alsoFailed")
+_BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
 
 def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
@@ -63,7 +63,6 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     nameless: dict[int, str] = {}  # it is above: no row names it again
     causing, problems = found.causes_of(number), found.of_compile(facts)
     rows = [
-        *([_failure_row(each)] if each.failure else []),
         *(_without_compiles(problem_row(one, nameless)) for one in problems if one.kind in _BEFORE_DIFFERENCES),
         *_call_rows(reader, facts, causing, found.compiles),
         *_difference_rows(reader, each, found.compiles),
@@ -143,17 +142,6 @@ def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]
     ]
 
 
-def _failure_row(each: model.Compile) -> Row:
-    return Row(
-        key="failure",
-        label=first_line(each.failure),
-        tooltip=(each.failure or "").strip(),
-        icon="error",
-        severity="error",
-        place=at(each.path, each.resumes_at or each.line, each.source),
-    )
-
-
 def _without_compiles(row: Row) -> Row:
     row.children = [each for each in row.children if not each.is_lazy]
     return row
@@ -166,7 +154,7 @@ def _call_rows(
     call, cause = facts.call, next((each for each in found if not each.is_aside), None)
     if call is None or cause is None or not call.path:
         return []
-    sentences = Stories(reader, compiles, reader.runs(), os.path.basename).of(cause, facts.compile.id)
+    sentences = story(reader, cause, facts.compile.id, compiles, reader.runs(), os.path.basename)
     return [
         Row(
             key="call",

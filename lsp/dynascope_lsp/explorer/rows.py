@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Literal
 
 from dynascope.explain.compiles import several
-from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, where
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -58,11 +57,6 @@ class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
 def at(path: str, line: int, source: int = 0) -> Place | None:
     """Return the place; None for facts without one."""
     return Place(path, line, source) if path and not path.startswith("<") and line else None
-
-
-def where(path: str, line: int) -> str:
-    """Return `model.py:13`."""
-    return f"{os.path.basename(path) or '<no file>'}:{line}"
 
 
 def problem_row(each: Problem, names: Mapping[int, str]) -> Row:

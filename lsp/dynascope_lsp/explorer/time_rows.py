@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dynascope.explain.compiles import LATER
+from dynascope.explain.problem import where
 from dynascope.facts.counts import seconds
 from dynascope.facts.profile.tree import Node, tree
 from dynascope.facts.reader import Reader
 
 from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Row, at, where
+from dynascope_lsp.explorer.rows import Row, at
 
 
 def time_rows(reader: Reader, argument: str) -> list[Row]:

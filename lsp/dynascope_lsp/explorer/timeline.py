@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from dynascope.explain.compiles import LATER, LATER_MADE, restarted, title
 from dynascope.explain.effects import effect
+from dynascope.explain.failures import raised
 from dynascope.explain.problem import Place, first_line
 from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
@@ -163,5 +164,5 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
                 "graph break", f"{fact.type}: {effect(fact.effect, each.status == 'empty')}", end_of_trace, place
             )
         case model.BackendFailure():
-            return Mark("failed", f"{fact.backend} raised {fact.exception}", each.began + each.seconds, place)
+            return Mark("failed", raised(fact), each.began + each.seconds, place)
     return None

@@ -34,23 +34,15 @@ class CompiledFunction(Struct, frozen=True):
         return self.name.rpartition(".")[2]
 
     @property
-    def graphs(self) -> int:
-        return sum(each.graphs for each in self.compiles)
-
-    @property
-    def recompiles(self) -> int:
-        return sum(each.reason is not None and each.id not in self.refused for each in self.compiles)
-
-    @property
-    def seconds(self) -> float:
-        return sum(each.seconds for each in self.compiles)
-
-    @property
     def summary(self) -> str:
         """Return `2 graphs, 1 graph break, 1 recompile, 1.8 s`, without zeros except of graphs."""
         failed = sum(each.status == "failed" for each in self.compiles)
-        parts = [counted(self.graphs, "graph"), *went_wrong(failed, self.breaks, self.recompiles)]
-        parts.append(seconds(self.seconds))
+        recompiles = sum(each.reason is not None and each.id not in self.refused for each in self.compiles)
+        parts = [
+            counted(sum(each.graphs for each in self.compiles), "graph"),
+            *went_wrong(failed, self.breaks, recompiles),
+            seconds(sum(each.seconds for each in self.compiles)),
+        ]
         waited = sum(each.rank_wait_seconds for each in self.compiles)
         parts += [f"{seconds(waited)} of it waiting for other ranks"] if waited >= model.SHORTEST_WAIT else []
         return ", ".join([*parts, f"in {self.programs} programs"] if self.programs > 1 else parts)
