@@ -13,13 +13,13 @@ _SEEN = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)")
 WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
 ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
-_FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
+FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
 _WAS_FIXED = f"Sizes are dynamic, but the code held this one, or an equal one, to what it was then: {WHAT_TO_DO}"
-_STAYS = f"Sizes stay fixed while {STAYS}."
+STAYS_FIXED = f"Sizes stay fixed while {STAYS}."
 _MARK = "Before the call: {marks}; or compile with `dynamic=True`."
 _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
 _MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
-_NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
+NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
 _NAMELESS = (
     "Mark dimension {dimension} of what is passed there with `torch._dynamo.maybe_mark_dynamic` before the call; "
     "or compile with `dynamic=True`."
@@ -29,7 +29,7 @@ _UNLESS = (
     "It helps unless the function asks how large it is, needs it as a number, makes it fit one that stays fixed, or it "
     "is 0 or 1."
 )
-_COMPUTED = "What is computed before a graph break cannot be marked: compile with `dynamic=True`, or mend the break."
+COMPUTED = "What is computed before a graph break cannot be marked: compile with `dynamic=True`, or mend the break."
 _PASSED_ON = (
     "Arguments that the function has not changed can: mark dimension {dimension} of what is passed with "
     "`torch._dynamo.maybe_mark_dynamic` before the call."
@@ -46,10 +46,10 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     if found.is_asked:
         return ASKS
     if known.is_fixed or known.dynamic:
-        return _FIXED if known.is_fixed else _WAS_FIXED
+        return FIXED if known.is_fixed else _WAS_FIXED
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
     if known.dynamic is False:
-        advice = f"{_STAYS} {advice}"
+        advice = f"{STAYS_FIXED} {advice}"
     return advice if found.is_known else f"{advice} {_UNLESS}"
 
 
@@ -68,14 +68,14 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
 
 
 def _rest(name: str, dimension: int) -> str:
-    return _COMPUTED if name.startswith("___") else f"{_COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
+    return COMPUTED if name.startswith("___") else f"{COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
 
 
 def _all(size: str, others: Sequence[str]) -> str:
     """Return the others, and what helps for all of them together."""
     listed = _listed([f"`{each}`" for each in others])
     if any(map(is_number, others)):
-        return f"{listed}, and {_NUMBERS_TOO}"
+        return f"{listed}, and {NUMBERS_TOO}"
     places = [_PLACE.fullmatch(each) for each in (size, *others)]
     if any(place is None or place[1].startswith(("args[", "___")) for place in places):
         return f"{listed}. {_MARK_ALL}"
