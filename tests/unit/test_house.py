@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -18,6 +20,7 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
+    HANDED_ON,
     MAY_IMPORT,
     PYDEVD,
     PYDEVD_NAME,
@@ -166,17 +169,69 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
     assert set(tables) == {"dynascope.explain.effects"}, tables
 
 
-def test_what_problems_are_worded_from_is_used_by_explain_alone():
+SAYS_OF_A_COMPILE = re.compile(
+    r"\b(?:is|was|be) (?:compiled again|recompiled)|compiled? (?:for|on) (?:each|its own)|breaks? (?:the|a) graph"
+    r"|graph ends|(?:rest|function|(?<!when )it|that) runs? uncompiled|fixed to\b|(?:does|do|did) not match"
+    r"|guards?\b.{0,25} failed\b|[Cc]ould not compile|Dynamo (?:fixes|gives|makes)\b|The recompile limit is|led to an"
+    r"|cannot resume|backend \S+ (?:raised|compiles)|[Nn]othing (?:else )?differs|[Ff]irst difference"
+)
+"""The verbs with which is said what became of a compile, and why."""
+SPEAKS_TOO = {
+    # until their sentences have moved, too
+    "dynascope.agent.exception_filters",
+    "dynascope.agent.session.timeline_observer",
+    "dynascope.agent.breakpoints.line_outlook",
+    "dynascope.agent.tracing.what_if",
+    "dynascope.agent.session.why",
+    "dynascope.agent.inspection.evaluation.console",
+    "dynascope.facts.recompiles.recompile_reason",
+    "dynascope.facts.break_message",
+    # it says of the filters when they stop, not of a compile what became of it
+    "dynascope.wire.exceptions",
+}
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a module with their lines, docstrings apart; `…` stands for what is put into them."""
+    nodes = list(ast.walk(tree(path)))
+    apart = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    apart |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = (each.value if isinstance(each, ast.Constant) else "…" for each in node.values)
+            yield node.lineno, "".join(map(str, parts))
+
+
+def test_what_is_said_of_a_compile_is_said_by_explain_alone():
     """Who needs a sentence about facts asks `explain`; a second place that words them says something else one day."""
-    worded = ("break_message.consequences", "recompiles.varying.advice")
+    said = [
+        (module_name(path), where(path, line, text))
+        for path in SOURCES
+        for line, text in texts(path)
+        if SAYS_OF_A_COMPILE.search(text)
+    ]
+    assert sum(below(module, ("dynascope.explain",)) for module, _ in said) > 40, "the verbs are those of `explain`"
+    wrong = [text for module, text in said if not below(module, {*SPEAKS_TOO, "dynascope.explain"})]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_problems_are_worded_from_is_used_by_explain_alone():
     wrong = [
         where(path, line, name)
         for path in SOURCES
         if wing(path) not in ("facts", "explain")
         for line, name in imports(path)
-        if name.removeprefix("dynascope.facts.") in worded
+        if name == "dynascope.facts.break_message.consequences"
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_agent_alone_imports_what_facts_hand_on():
+    modules = {module_name(path) for path in HANDED_ON}
+    using = {wing(path) for path in SOURCES for _, name in imports(path) if name.rpartition(".")[0] in modules}
+    assert using <= {"agent"}
 
 
 def test_functions_of_these_rooms_say_what_they_wrap_and_since_when():

@@ -39,7 +39,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
             raise Refused(finding.stale or "Only a function that has a name can be marked.")
         sizes = sizes_of(snapshot, function)
         if mismatch["name"] not in sizes.changed():
-            raise Refused(f"`{mismatch['name']}` is made in the function: see what it was recompiled for before.")
+            raise Refused(f"`{mismatch['name']}` is made in the function, and cannot be marked.")
         compiled = sites(snapshot, function)
         for offer in (_marked, _dynamic):
             try:
