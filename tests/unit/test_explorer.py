@@ -192,7 +192,9 @@ def test_what_is_below_a_compile(below: Below):
     assert told(slowest)[0] == ("200.0 ms", "layers.py:5  if h.sum() > 0:")
     failed = below(RUN, "Compiles", "[0/1] Model.forward")
     assert failed[0].label == "BackendCompilerFailed: no kernel for aten::frobnicate"
-    assert ("s77 = 12", "in [2, oo]  x.size()[0]") in told(below(RUN, "Compiles", "[0/1] Model.forward", "Symbols"))
+    assert ("s77 = 12", "in [2, oo]  from x.size()[0]") in told(
+        below(RUN, "Compiles", "[0/1] Model.forward", "Symbols")
+    )
 
 
 def test_the_graph_and_the_code_are_documents(store: Path, below: Below):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dynascope.explain.problem import Problem, first_line, named
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
+from dynascope.facts.recompiles.guarded_value import readable
 
 LATER = "compiled later"
 """What torch compiles for a compile after it has ended is called so."""
@@ -61,6 +62,14 @@ def told(each: model.Compile) -> list[str]:
         *(text.strip() for text in (each.reason, each.skip_reason, each.failure) if text),
         *([_ID_EXPLAINED] if each.compile_id else []),
     ]
+
+
+def told_of_symbol(each: model.Symbol) -> list[str]:
+    """Return the value of a symbol in the traced call, its range, its sources, and conditions."""
+    value = [f"= {each.hint}"] if each.hint is not None else []
+    origins = [f"from {', '.join(map(readable, each.origins))}"] if each.origins else []
+    replaced = [f"replaced by {each.replacement}"] if each.replacement else []
+    return [*value, f"in [{each.low}, {each.high}]", *origins, *replaced, *each.constraints]
 
 
 def restarted(attempt: int, attempts: int) -> str:

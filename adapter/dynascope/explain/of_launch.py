@@ -32,15 +32,9 @@ HEADINGS: dict[ProblemKind, str] = {
 }
 """The headings below which problems are listed, in their order."""
 LABELS: dict[ProblemKind, str] = {
-    "failedCompile": "Failed compile",
-    "graphBreak": "Graph break",
-    "recompile": "Recompile",
+    **{kind: heading.removesuffix("s") for kind, heading in HEADINGS.items()},
     "recompileLimit": "Recompile limit reached",
     "alsoFailed": "Failed too",
-    "willRecompile": "Will be compiled again",
-    "backendFailure": "Backend failure",
-    "specialization": "Specialised",
-    "skippedFrame": "Run uncompiled",
 }
 """What a single problem is called."""
 

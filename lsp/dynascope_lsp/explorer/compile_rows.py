@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from dynascope.explain.comparison import first_difference, summary
-from dynascope.explain.compiles import ended, told
+from dynascope.explain.compiles import ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import first_line, named, where
 from dynascope.explain.stories import story
@@ -101,15 +101,13 @@ def guard_rows(reader: Reader, number: int) -> list[Row]:
 def symbol_rows(facts: model.CompileFacts) -> list[Row]:
     rows = []
     for each in facts.symbols:
-        hint = f" = {each.hint}" if each.hint is not None else ""
-        replaced = f"replaced by {each.replacement}" if each.replacement else ""
-        told = [f"in [{each.low}, {each.high}]", ", ".join(map(readable, each.origins)), replaced]
+        told = told_of_symbol(each)
         rows.append(
             Row(
                 key=f"symbol:{each.name}",
-                label=f"{each.name}{hint}",
-                description="  ".join(filter(None, told)),
-                tooltip="\n".join(filter(None, [*told, *each.constraints])),
+                label=f"{each.name} {told[0]}",
+                description="  ".join(told[1:]),
+                tooltip="\n".join(told),
                 icon="symbol-numeric",
                 place=at(each.path, each.line, each.source),
             )

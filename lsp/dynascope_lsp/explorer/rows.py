@@ -12,7 +12,7 @@ from msgspec import Struct
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100
 """The most compiles that are listed below a cause."""
-_LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
+LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
     "failedCompile": ("error", "error"),
     "graphBreak": ("warning", "warning"),
     "recompile": ("sync", "information"),
@@ -64,7 +64,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
 
     `names` are those of compiles; one that has none is not named.
     """
-    icon, severity = _LOOKS["failedCompile" if each.is_error else each.kind]
+    icon, severity = LOOKS["failedCompile" if each.is_error else each.kind]
     at_place = where(each.place.path, each.place.line)
     is_about_function = each.section == "recompile"
     whose = f"{each.whose} {at_place}" if is_about_function else f"{at_place} {each.whose}"

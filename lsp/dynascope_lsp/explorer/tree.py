@@ -23,7 +23,7 @@ from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import Row, problem_row
+from dynascope_lsp.explorer.rows import LOOKS, Row, problem_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -80,8 +80,8 @@ def _launches(readers: Mapping[str, Reader]) -> list[Row]:
 
 def _sections(opened: Opened, _: str) -> list[Row]:
     problems = [
-        section(f"{kind}:", _title(HEADINGS[kind]), len(_BELOW[kind](opened, "")), icon, what)
-        for kind, (icon, what) in _PROBLEMS.items()
+        section(f"{kind}:", _title(heading), len(_BELOW[kind](opened, "")), LOOKS[kind][0], _COUNTED.get(kind, ""))
+        for kind, heading in HEADINGS.items()
     ]
     compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
     processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
@@ -156,16 +156,8 @@ def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Op
     return below
 
 
-_PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
-    "failedCompile": ("error", ""),
-    "graphBreak": ("warning", "place"),
-    "recompile": ("sync", "cause"),
-    "willRecompile": ("history", "guard"),
-    "backendFailure": ("error", ""),
-    "specialization": ("pin", ""),
-    "skippedFrame": ("debug-step-over", ""),
-}
-"""What may go wrong in a launch, by the kind of the section's key: its icon, and what is counted in it."""
+_COUNTED: dict[ProblemKind, str] = {"graphBreak": "place", "recompile": "cause", "willRecompile": "guard"}
+"""What is counted in a section of problems, where its heading does not say it."""
 _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "launch": _sections,
     **{kind: _of_kind(kind) for kind in HEADINGS},

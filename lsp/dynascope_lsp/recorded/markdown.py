@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dynascope.explain.compiles import ended, why
+from dynascope.explain.compiles import ended, told_of_symbol, why
 from dynascope.explain.graph_breaks import registry_page
-from dynascope.facts import model
 from dynascope.facts.counts import seconds
 
 from dynascope_lsp.recorded.compiles import CompiledFunction
@@ -27,7 +26,7 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
         table.append(f"| `{_cell(value)}` | {_short(list(compiles))} | {origin or node} |")
         for each in seen:
             for symbol in symbols_in(facts, each.fact):
-                symbols[symbol.name] = _symbol(symbol)
+                symbols[symbol.name] = f"- `{symbol.name}` {', '.join(told_of_symbol(symbol))}"
     if len(rows) > ROWS:
         table.append(f"| … {len(rows) - ROWS} more | | |")
     return "\n".join([f"**`{name}`** while Dynamo traced", "", *table, *([""] if symbols else []), *symbols.values()])
@@ -76,14 +75,6 @@ def finding(found: Finding) -> str:
     if found.registry_id:
         parts.append(f"[{found.registry_id}]({registry_page(found.registry_id)})")
     return "\n\n".join(parts)
-
-
-def _symbol(symbol: model.Symbol) -> str:
-    hint = f" = {symbol.hint}" if symbol.hint is not None else ""
-    origins = f", from `{'`, `'.join(symbol.origins)}`" if symbol.origins else ""
-    replaced = f", replaced by `{symbol.replacement}`" if symbol.replacement else ""
-    constraints = f", {', '.join(symbol.constraints)}" if symbol.constraints else ""
-    return f"- `{symbol.name}`{hint} in [{symbol.low}, {symbol.high}]{origins}{replaced}{constraints}"
 
 
 def _short(names: list[str]) -> str:

@@ -58,15 +58,8 @@ FUNCTIONS: dict[str, Rule] = {
             *("time.time", "time.perf_counter", "time.monotonic", "time.sleep", "time.process_time", "time.time_ns"),
             *("os.getcwd", "os.path.exists", "os.listdir", "os.getpid", "gc.collect", "uuid.uuid4", "inspect.stack"),
             *("threading.Lock", "threading.RLock", "threading.current_thread", "threading.get_ident"),
-            *(
-                "pickle.dumps",
-                "pickle.loads",
-                "json.dumps",
-                "json.loads",
-                "sys.getsizeof",
-                "sys.stdout.write",
-                "sys.stdout.flush",
-            ),
+            *("pickle.dumps", "pickle.loads", "json.dumps", "json.loads"),
+            *("sys.getsizeof", "sys.stdout.write", "sys.stdout.flush"),
             *("datetime.datetime.now", "torch.save", "torch.manual_seed", "torch.set_num_threads"),
             *("torch.jit.script", "torch.random.get_rng_state", "torch.get_num_threads", "torch.initial_seed"),
         ),
@@ -130,15 +123,7 @@ NUMPY_RANDOM = {
 MODULE_CONSTRUCTORS = frozenset(
     f"torch.nn.{name}"
     for name in (
-        "Linear",
-        "Conv1d",
-        "Conv2d",
-        "Conv3d",
-        "LayerNorm",
-        "BatchNorm1d",
-        "BatchNorm2d",
-        "Embedding",
-        "LSTM",
-        "GRU",
+        *("Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm"),
+        *("BatchNorm1d", "BatchNorm2d", "Embedding", "LSTM", "GRU"),
     )
 )
