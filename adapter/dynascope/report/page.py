@@ -66,7 +66,7 @@ def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
     effect = f": {escape(each.effect)}" if each.effect else ""
     code = sources.around(each.place.path, each.place.line, each.place.source, 3)
     cause = f"<code>{escape(each.cause)}</code>" if each.section == "recompile" else f"<b>{escape(each.cause)}</b>"
-    text = _paragraphs(each.details)
+    text = "".join(f"<p>{escape(detail)}</p>" for detail in each.details)
     if each.section in _TORCHS_TEXT:
         more = each.statement.removeprefix(each.cause).strip()
         text = f"<pre>{escape(more)}</pre>" if more else ""
@@ -83,10 +83,6 @@ def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
 def _whose(each: Problem) -> str:
     name = each.whose.removeprefix("in ")
     return f"{'in ' if name != each.whose else ''}<code>{escape(name)}</code>" if name else ""
-
-
-def _paragraphs(texts: list[str]) -> str:
-    return "".join(f"<p>{escape(each)}</p>" for each in texts)
 
 
 def _remedies(remedies: list[str]) -> str:
