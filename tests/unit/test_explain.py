@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.coming_recompiles import coming_recompiles
+from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
-from dynascope.explain.of_launch import apart
+from dynascope.explain.of_launch import HEADINGS, apart
 from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fitting
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
@@ -45,6 +46,38 @@ def test_a_break_has_its_id_again_where_lines_above_are_edited():
     assert before.id == after.id and before.id.startswith("GB0170-") and after.place.line == before.place.line + 2
     (edited,) = breaks(*second.graph_breaks, text="another\n" * 20)
     assert edited.id != before.id
+
+
+def all_kinds(lines_above: int) -> list[Problem]:
+    """Problems of each kind of facts, with so many lines above all of them."""
+    first, second = numbered()
+    for compile in (first.compile, second.compile):
+        compile.source, compile.line = 1, compile.line + lines_above
+    for facts in (first, second):
+        for fact in (*facts.graph_breaks, *facts.recompiles, *facts.backend_failures, *facts.specializations):
+            fact.line, fact.source = fact.line + lines_above, 1
+    compiles = {1: first.compile, 2: second.compile}
+    made = identities("# above\n" * lines_above + sample.MODEL)
+    coming = model.VaryingGuard(
+        path="/model.py", line=8 + lines_above, source=1, kind="set", expression="L['self'].step", value="2"
+    )
+    return [
+        *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), set(), made),
+        *recompiles(causes(second.recompiles, compiles, lambda number: None), compiles, made),
+        *backend_failures(apart(second.backend_failures), made),
+        *specializations(apart([*first.specializations, *second.specializations]), made),
+        *failed_compiles([second.compile], made),
+        *skipped_frames([first.compile], made),
+        *coming_recompiles([coming], made),
+    ]
+
+
+def test_each_kind_of_problem_keeps_its_id_where_lines_above_are_edited():
+    before, after = all_kinds(0), all_kinds(3)
+    assert {each.kind for each in before} == HEADINGS.keys()
+    assert [each.id for each in before] == [each.id for each in after]
+    assert [each.place.line + 3 for each in before] == [each.place.line for each in after]
+    assert len({each.id for each in before}) == len(before)
 
 
 def test_breaks_of_one_line_have_ids_of_their_own():
