@@ -311,7 +311,7 @@ def test_ctx_breaks_the_graph_when_the_program_goes_on() -> None:
         function, torch.ones(2), inspect_stop=lambda stop: said.append(stop.evaluate("ctx.graph_break()").result)
     )
     assert result.tolist() == [3.0, 3.0]
-    assert "changes what is compiled: when the program resumes, the graph ends here" in said[0]
+    assert "changes what is compiled: when the program resumes, the graph ends at the last place" in said[0]
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
     assert torch._dynamo.utils.counters["stats"]["calls_captured"] == 2
 

@@ -112,5 +112,5 @@ def test_skipped_frame(name: str, tmp_path: Path) -> None:
     else:
         assert (first.frames[0].name.partition(" ")[0], first.frames[0].line) == (place.function, place.line)
         assert first.locals["i"] == "0"
-    assert "runs uncompiled" in first.message.exception.description  # type: ignore[union-attr]
+    assert "Not compiled: " in first.message.exception.description  # type: ignore[union-attr]
     assert "gb0025" in first.message.exception.description  # type: ignore[union-attr]

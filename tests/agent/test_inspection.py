@@ -347,7 +347,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         assert facts["compile id"] == "0/0"
         assert facts["attempt"] == "0"
         assert facts["backend"] == "eager"
-        assert facts["reason"] == "first compile of this code"
+        assert facts["reason"] == "first compile"
         assert {"inline depth", "frame depth", "instruction", "config"} <= set(facts)
 
     x = torch.ones(8, 2)

@@ -108,6 +108,6 @@ def test_the_stop_and_why_tell_it(sizes: tuple[int, ...]) -> None:
         call_at_once(*sizes)
     message, why = told[-1]
     newest = f"0/{len(sizes) - 1}"
-    says = f"Compile {newest} fits now: {SINCE}." if len(sizes) > 1 else "No guard of compile 0/0 fails now\n"
+    says = f"Compile {newest} fits now: {SINCE}." if len(sizes) > 1 else "0/0: no guard: all of them hold now\n"
     assert says in message and "Unexpected" not in message
     assert f"\n{newest}: all its guards are true: {SINCE}.\n" in why

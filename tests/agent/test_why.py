@@ -354,10 +354,10 @@ def test_the_first_compile_and_one_after_a_reset() -> None:
 
 
 def test_the_first_compile_of_the_rest_of_a_function() -> None:
-    where = f"This is the rest of broken, after the graph break in line {LABELS['break']}."
+    rest = f"what follows line {LABELS['break']} of broken"
     told = answers("after_break", None, LABELS["after_break"])
-    assert told[0] == f"{where} This is the first compile of broken."
-    assert told[-1].startswith(f"{where}\nbroken is compiled again [1/1]:")
+    assert told[0] == f"This is the first compile of {rest}."
+    assert told[-1].startswith(f"{rest} is compiled again [1/1]:")
 
 
 def test_at_the_limit() -> None:

@@ -54,15 +54,13 @@ def always(text: str) -> tuple[str, str]:
 
 
 SKIPPED = (
-    "an error was suppressed during compilation"
-    if version("torch") >= "2.13"
-    else "it gives no reason"  # before 2.13 it said none
+    ": an error was suppressed during compilation" if version("torch") >= "2.13" else ""  # before it said none
 )
 NO_OPERATIONS = (
-    "Dynamo decided to skip the frame while tracing: No ops traced for the FX graph. `torch.compile` will skip the "
+    ": Dynamo decided to skip the frame while tracing: No ops traced for the FX graph. `torch.compile` will skip the "
     "frame and fall back to eager"
     if version("torch") >= "2.13"
-    else "it gives no reason"
+    else ""
 )
 TRUTH: dict[str, tuple[str, str]] = {
     "module_branch": never_traced("Dynamo never traces module-level code"),
@@ -87,12 +85,13 @@ TRUTH: dict[str, tuple[str, str]] = {
     "after_a_failed_export": unrun("Dynamo gave up a compile of Exported.forward before this line"),
     "disabled_branch": never_traced(f"disabled {DISABLED}"),
     "disabled_uncalled": never_traced(f"disabled_uncalled {DISABLED}"),
-    "skipped_branch": never_traced(f"Dynamo skipped skipped: {SKIPPED}"),
-    "no_operations": never_traced(f"Dynamo skipped without_operations: {NO_OPERATIONS}"),
-    "after_raise": never_traced(f"Dynamo skipped raising: {SKIPPED}"),
+    "skipped_branch": never_traced(f"Not compiled: skipped runs as plain Python{SKIPPED}"),
+    "no_operations": never_traced(f"Not compiled: without_operations runs as plain Python{NO_OPERATIONS}"),
+    "after_raise": never_traced(f"Not compiled: raising runs as plain Python{SKIPPED}"),
     "over_the_limit": (
         "",
-        "Dynamo skipped limited: its recompile limit is reached; without debugpy this line cannot stop.",
+        "Not compiled: limited runs as plain Python: its recompile limit is reached; "
+        "without debugpy this line cannot stop.",
     ),
     "condition": always("Dynamo came here once, and its condition (x.shape[0] == 9) never held."),
     "uncompiled_condition": (

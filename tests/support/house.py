@@ -14,18 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HANDED_ON = {
-    ROOT / f"adapter/dynascope/facts/{name}.py"
-    for name in (
-        "comparison/sentences",
-        "in_progress/sentence",
-        "recompiles/remedies",
-        "recompiles/story",
-        "recompiles/varying",
-    )
-}
-"""What hands on sentences that have moved to `explain`, until the agent imports them from there."""
-SOURCES = sorted({*(ROOT / "adapter").rglob("*.py"), *(ROOT / "lsp").rglob("*.py")} - HANDED_ON)
+SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
 TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events", "isolation", "speculation"))
 """What reads torch, hears of its calls, keeps it from our acts, and traces on trial."""
 PYDEVD = {

@@ -283,7 +283,7 @@ def test_catch_switches_filters_and_lists_them(folder: Path) -> None:
     commands = "\n".join(lines)
     code, output = debug("breaking.py", commands=commands)
     assert code == 0
-    assert "recompile: f [0/1] is compiled again." in output
+    assert "recompile: Recompiled because of x.dim(): f" in output
     assert "on  recompile" in output and "['rank mismatch']" in output and "off graphBreak" in output
     assert "recompile: 'our code' is neither a term" in output
     assert "there is no filter `nonsense`; there are: raised," in output

@@ -74,12 +74,12 @@ def test_what_went_wrong_is_at_the_time_when_it_was_known(found: Timeline):
     marks = [(each.kind, each.at, each.place.line if each.place else None) for each in first.marks]
     assert marks == [("restart", 1.0, None), ("graph break", 1.5, 5)]
     assert [each.text for each in first.marks] == [
-        "Dynamo begins again: attempt 2 of 2",
+        "Dynamo traces Model.forward again, attempt 2 of 2.",
         "Data-dependent branching: a graph ends here; what follows is traced on its own",
     ]
     again = span(found, "failed", "[0/1]")
     assert again.marks[0].kind == "recompile" and again.marks[0].at == again.began
-    assert again.marks[0].text.startswith("Compiled again: it does not match 0/0: ")
+    assert again.marks[0].text.startswith("Recompiled because of x.size()[0]: it does not match 0/0: ")
 
 
 def test_a_run_without_compiles_has_none(tmp_path: Path):

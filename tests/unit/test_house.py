@@ -20,7 +20,6 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
-    HANDED_ON,
     MAY_IMPORT,
     PYDEVD,
     PYDEVD_NAME,
@@ -177,16 +176,11 @@ SAYS_OF_A_COMPILE = re.compile(
 )
 """The verbs with which is said what became of a compile, and why."""
 SPEAKS_TOO = {
-    # until their sentences have moved, too
-    "dynascope.agent.exception_filters",
-    "dynascope.agent.session.timeline_observer",
-    "dynascope.agent.breakpoints.line_outlook",
-    "dynascope.agent.tracing.what_if",
-    "dynascope.agent.session.why",
-    "dynascope.agent.inspection.evaluation.console",
     "dynascope.facts.recompiles.recompile_reason",
     "dynascope.facts.break_message",
-    # it says of the filters when they stop, not of a compile what became of it
+    # what may be asked for, and what filters stop at; not what became of a compile
+    "dynascope.agent.session.requests.comparison",
+    "dynascope.agent.tracing.what_if.asked",
     "dynascope.wire.exceptions",
 }
 
@@ -226,12 +220,6 @@ def test_what_problems_are_worded_from_is_used_by_explain_alone():
         if name == "dynascope.facts.break_message.consequences"
     ]
     assert not wrong, "\n".join(wrong)
-
-
-def test_the_agent_alone_imports_what_facts_hand_on():
-    modules = {module_name(path) for path in HANDED_ON}
-    using = {wing(path) for path in SOURCES for _, name in imports(path) if name.rpartition(".")[0] in modules}
-    assert using <= {"agent"}
 
 
 def test_functions_of_these_rooms_say_what_they_wrap_and_since_when():

@@ -104,7 +104,7 @@ def test_a_skipped_function_stops_only_where_it_runs(path: Path, runs_are_debugg
     breakpoints.set(9)
     breakpoints.compiled("first", skipped="second")
     (state,) = breakpoints.changed
-    assert "Dynamo skipped second: it has a decorator" in (state.message or "")
+    assert "Not compiled: second runs as plain Python: it has a decorator" in (state.message or "")
     assert state.verified is runs_are_debugged
 
 
@@ -112,7 +112,7 @@ def test_a_stop_changes_what_was_said_against_it(breakpoints: Breakpoints):
     breakpoints.set(9)
     breakpoints.compiled("first", skipped="second")
     breakpoints.lines.note_stop(breakpoints.code["second"], [9])
-    assert breakpoints.changed[-1].verified and "skipped" not in (breakpoints.changed[-1].message or "")
+    assert breakpoints.changed[-1].verified and "plain Python" not in (breakpoints.changed[-1].message or "")
 
 
 def test_only_those_that_never_stopped_give_a_reason(breakpoints: Breakpoints):

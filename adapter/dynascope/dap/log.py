@@ -14,11 +14,6 @@ logger = logging.getLogger("dynascope.dap")
 FILE_SIZE = 1 << 20
 
 
-def default_file() -> Path:
-    """Return the path of `dap.log` in the platform's state directory for dynascope."""
-    return Path(platformdirs.user_state_dir("dynascope", appauthor=False)) / "dap.log"
-
-
 def configure(path: Path | None, verbose: bool) -> None:
     """Log to stderr and to a file, rotated at `FILE_SIZE` bytes; one older file is kept."""
     logger.setLevel(logging.DEBUG if verbose else logging.INFO)
@@ -27,7 +22,7 @@ def configure(path: Path | None, verbose: bool) -> None:
     console.setLevel(logging.DEBUG if verbose else logging.WARNING)
     console.setFormatter(logging.Formatter("dynascope dap: %(message)s"))
     logger.addHandler(console)
-    file = path or default_file()
+    file = path or Path(platformdirs.user_state_dir("dynascope", appauthor=False)) / "dap.log"
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handler = logging.handlers.RotatingFileHandler(file, maxBytes=FILE_SIZE, backupCount=1, delay=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from dynascope.explain.problem import Problem, first_line, named
+from dynascope.explain.problem import Problem, first_line, named, one_line
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.recompiles.guarded_value import readable
@@ -15,6 +15,9 @@ LATER_MADE = "a backward when it is first needed, or kernels at their first call
 LEFT_UNCOMPILED = "left uncompiled"
 NOTHING = "nothing was compiled"
 NO_BREAKS = "no graph breaks"
+BEGINS = "Dynamo begins to compile {}."
+COMPILED = "{} is compiled."
+NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 _ENDED: dict[model.CompileStatus, str] = {
     "compiled": "compiled",
     "empty": "traced, without a graph",
@@ -49,7 +52,12 @@ def ended(each: model.Compile) -> str:
 def why(each: model.Compile) -> str:
     """Return in one line why it failed, was skipped, or was made."""
     told = first_line(each.failure or each.skip_reason or each.reason)
-    return told or ("first compile" if each.resumes_at is None else "after a graph break")
+    return told or made(each.resumes_at is not None)
+
+
+def made(is_rest: bool) -> str:
+    """Return why a function, or the rest of one, is compiled for the first time."""
+    return "after a graph break" if is_rest else "first compile"
 
 
 def told(each: model.Compile) -> list[str]:
@@ -72,8 +80,20 @@ def told_of_symbol(each: model.Symbol) -> list[str]:
     return [*value, f"in [{each.low}, {each.high}]", *origins, *replaced, *each.constraints]
 
 
-def restarted(attempt: int, attempts: int) -> str:
-    return f"Dynamo begins again: attempt {attempt} of {attempts}"
+def restarted(what: str, attempt: int, attempts: int = 0, reason: str = "") -> str:
+    """Say that an attempt, counted from 1, begins; `attempts`: how many there are, if known."""
+    of_all = f" of {attempts}" if attempts else ""
+    return f"Dynamo traces {what} again, attempt {attempt}{of_all}{f': {one_line(reason)}' if reason else '.'}"
+
+
+def repeats(what: str, kept: Sequence[str]) -> str:
+    """Say that a function is traced again with the changes that the user keeps."""
+    how = f"with what the user keeps: {'; '.join(kept)}" if kept else "as the program has it"
+    return f"Dynamo traces {what} again, {how}."
+
+
+def stopped(reason: str, text: str | None) -> str:
+    return f"Stopped: {reason}{f', {one_line(text)}'.rstrip('.') if text else ''}."
 
 
 def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:

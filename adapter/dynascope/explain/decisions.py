@@ -21,6 +21,24 @@ from dynascope.facts.distinct import Distinct
 from dynascope.facts.recompiles.guarded_value import readable
 
 
+def specialized(symbol: str, value: str, origins: Iterable[str]) -> str:
+    """Say in one line that a line fixes a symbol; `origins` are its sources."""
+    source = ", ".join(map(readable, origins))
+    return fitting(
+        f"Specialised: {symbol}{f' ({source})' if source else ''} is fixed to {value}",
+        f"Specialised to {value}: {source or symbol}",
+    )
+
+
+def not_compiled(what: str, cause: str) -> str:
+    """Say in one line that a function, or part of one, runs uncompiled; `cause` may be ""."""
+    return fitting(uncompiled(what, cause), uncompiled(what))
+
+
+def uncompiled(what: str, cause: str = "") -> str:
+    return f"Not compiled: {what} runs as plain Python{f': {cause}' if cause else ''}"
+
+
 def specializations(
     found: Iterable[Distinct[model.Specialization]], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
@@ -29,16 +47,12 @@ def specializations(
     for line, same in at_lines(found, positions, lambda each: (tuple(each.fact.origins), each.fact.value)):
         fact = same[0].fact
         origins = ", ".join(map(readable, fact.origins))
-        origin = f" ({origins})" if origins else ""
         problems.append(
             Problem(
                 id=identities.of("specialization", Place(fact.path, fact.line, fact.source), "", origins),
                 kind="specialization",
                 cause=f"{origins or fact.symbol} = {fact.value}",
-                title=fitting(
-                    f"Specialised: {fact.symbol}{origin} is fixed to {fact.value}",
-                    f"Specialised to {fact.value}: {origins or fact.symbol}",
-                ),
+                title=specialized(fact.symbol, fact.value, fact.origins),
                 place=Place(fact.path, line, fact.source),
                 statement=fact.reason,
                 notes=callers(fact),
@@ -55,6 +69,5 @@ def skipped_frames(
     """Return a problem for each function, or part of one, that runs uncompiled for one reason."""
     problems = of_functions("skippedFrame", found, lambda each: each.skip_reason or "", identities, positions)
     for each in problems:
-        start = f"Not compiled: {each.whose} runs as plain Python"
-        each.title = fitting(f"{start}: {each.cause}", start)
+        each.title = not_compiled(each.whose, each.cause)
     return problems

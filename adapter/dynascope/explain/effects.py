@@ -31,11 +31,6 @@ def effect(known: Effect, is_before_graph: bool = False, graph: str = "a graph")
     return text or _EFFECTS[known].format(graph=graph)
 
 
-def sentence(known: Effect) -> str:
-    """Return what comes of a break of the one compile that is spoken of."""
-    return as_sentence(effect(known, graph="the graph"))
-
-
 def as_sentence(text: str) -> str:
     """Return what comes of a break as a sentence of its own."""
     return f"It is {text}." if text.startswith("raised") else f"{text[0].upper()}{text[1:]}."

@@ -23,16 +23,30 @@ from dynascope.facts import model
 from dynascope.facts.break_message import USER_CODE, logged_stack, user_code_of
 from dynascope.facts.distinct import Distinct
 
+NO_REASON = "Dynamo gives no reason."
+
+
+def could_not_compile(what: str, cause: str) -> str:
+    """Say in one line that a compile failed."""
+    return fitting(f"Could not compile {what}: {cause}")
+
+
+def raised(fact: model.BackendFailure) -> str:
+    return f"{fact.backend} raised {fact.exception}"
+
+
+def backend_failed(fact: model.BackendFailure) -> str:
+    """Say in one line that a backend raised an error."""
+    return fitting(f"{raised(fact)} on the graph that ends here", raised(fact))
+
 
 def failed_compiles(
     found: Iterable[model.Compile], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each function and reason for which it could not be compiled."""
-    problems = of_functions(
-        "failedCompile", found, lambda each: each.failure or "Dynamo gives no reason.", identities, positions
-    )
+    problems = of_functions("failedCompile", found, lambda each: each.failure or NO_REASON, identities, positions)
     for each in problems:
-        each.title = fitting(f"Could not compile {each.whose}: {each.cause}")
+        each.title = could_not_compile(each.whose, each.cause)
         more = each.statement.partition("\n")[2].partition(USER_CODE)[0]
         each.details = [more] if more.strip() else []
         each.notes = [
@@ -96,7 +110,7 @@ def backend_failures(
                 id=identities.of("backendFailure", Place(fact.path, fact.line, fact.source), "", cause),
                 kind="backendFailure",
                 cause=cause,
-                title=fitting(f"{cause} on the graph that ends here", cause),
+                title=backend_failed(fact),
                 place=Place(fact.path, line, fact.source),
                 statement=text,
                 details=[first_line(text)] if text else [],
@@ -106,7 +120,3 @@ def backend_failures(
             )
         )
     return problems
-
-
-def raised(fact: model.BackendFailure) -> str:
-    return f"{fact.backend} raised {fact.exception}"

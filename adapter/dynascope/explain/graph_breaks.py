@@ -28,6 +28,11 @@ SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 Breaks = Sequence[Distinct[model.GraphBreak]]
 
 
+def title(type: str) -> str:
+    """Return what a break is called in one line."""
+    return fitting(f"Graph break: {type}")
+
+
 def registry_page(registry_id: str) -> str:
     """Return the address of the registry's page about a break id, such as `GB0170`."""
     return SITE.format(registry_id.lower())
@@ -58,7 +63,7 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
         kind="graphBreak",
         cause=fact.type,
-        title=fitting(f"Graph break: {fact.type}"),
+        title=title(fact.type),
         place=Place(fact.path, line, fact.source),
         function=fact.function,
         effect=comes_of_it,

@@ -28,6 +28,7 @@ ProblemKind = Literal[
 """`alsoFailed`: a value that failed only compiles that were made again for another value."""
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
 LONGEST_TITLE = 70
+_LONGEST_LINE = 200
 _GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")
 F = TypeVar("F", bound=model.Fact | model.Compile | Distinct[Any])
 
@@ -177,6 +178,12 @@ def fitting(*titles: str) -> str:
     """Return the first title that is short enough, or the beginning of the last one."""
     lines = [" ".join(each.split()) for each in titles]
     return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{lines[-1][: LONGEST_TITLE - 1].rstrip()}…")
+
+
+def one_line(text: str) -> str:
+    """Return a text that may have many lines in one of bearable length."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
 
 
 def first_line(text: str | None) -> str:

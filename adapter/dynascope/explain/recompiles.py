@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from dynascope.explain.problem import (
     Identities,
     Note,
     Place,
     Problem,
-    ProblemKind,
     fitting,
     named,
+    one_line,
 )
 from dynascope.explain.remedies import remedies_of
 from dynascope.facts import model
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile
+from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
-_LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`."
+LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`."
+_BEGINNINGS = {"recompileLimit": "Recompile limit reached", "refused": "Recompile refused"}
+RecompileKind = Literal["recompile", "recompileLimit", "refused", "alsoFailed"]
+"""`refused`: `torch._dynamo.config.error_on_recompile` makes an error of it."""
 
 
-def recompiles(causes: Iterable[Cause], compiles: Mapping[int, model.Compile], identities: Identities) -> list[Problem]:
+def recompiles(found: Iterable[Cause], compiles: Mapping[int, model.Compile], identities: Identities) -> list[Problem]:
     """Return a problem for each cause; `compiles` are those of its entries, by number."""
-    return [_recompile(each, compiles, identities) for each in causes]
+    return [_recompile(each, compiles, identities) for each in found]
 
 
 def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: Identities) -> Problem:
     first, what = cause.first, named(cause.first.function, cause.resumes_at)
-    kind: ProblemKind = "recompileLimit" if cause.limit_reached else "alsoFailed" if cause.is_aside else "recompile"
+    kind: Literal["recompile", "recompileLimit", "alsoFailed"] = (
+        "recompileLimit" if cause.limit_reached else "alsoFailed" if cause.is_aside else "recompile"
+    )
     compiled, place = compiles.get(first.compile), Place(first.path, cause.resumes_at or first.line, first.source)
     recorded = place
     if compiled is not None:
@@ -44,28 +50,34 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         id=identities.of("recompile", recorded, first.function, cause.about),
         kind=kind,
         cause=cause.about,
-        title=_title(kind, cause.about, what),
+        title=title(kind, cause.about, what),
         place=place,
         function=first.function,
         function_line=first.line,
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        remedies=[*remedies_of(cause), *([_LIMIT_REMEDY] if cause.limit_reached else [])],
+        remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
 
 
-def _title(kind: ProblemKind, about: str, what: str) -> str:
-    part = what.rpartition(" of ")[0]
+def title(kind: RecompileKind, about: str, what: str) -> str:
+    """Say in one line why something is compiled again, or may not be; `about` may be ""."""
     if kind == "alsoFailed":
         return fitting(f"{about} failed too when {what} was compiled again", f"Failed too: {about}")
+    start, part = _beginning(kind, about), what.rpartition(" of ")[0]
     if kind == "recompileLimit":
-        start = f"Recompile limit reached because of {about}"
         return fitting(f"{start}: {what} runs uncompiled from here on", f"{start}: {what} runs uncompiled", start)
-    start = f"Recompiled because of {about}"
     return fitting(f"{start}: {what}", *([f"{start}: {part}"] if part else []), start)
+
+
+def _beginning(kind: RecompileKind, about: str) -> str:
+    start = _BEGINNINGS.get(kind, "Recompiled")
+    if about == NO_GUARD:
+        return f"{start} though all guards hold now"
+    return f"{start} because of {about}" if about else start
 
 
 def _met(cause: Cause) -> str:
@@ -97,7 +109,7 @@ def _compiles(cause: Cause) -> list[Note]:
                 text=f"{refused}{mismatch(failed, number in cause.caused)}",
                 is_cause=number in cause.caused,
                 compiles=[number],
-                details=[f"{_entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed],
+                details=[failed_guard(each) for each in failed],
             )
         )
     return notes
@@ -115,8 +127,17 @@ def _entry_text(entry: model.Recompile) -> str:
     return f"{entry.failed_compile_id}: {readable(entry.guard)}"
 
 
-def at_once(fact: model.Recompile) -> str:
+def failed_guard(fact: model.Recompile) -> str:
+    """Return `0/0: n == 2; met n: 3`."""
+    return f"{_entry_text(fact)}{_met_there(fact)}"
+
+
+def at_once(fact: model.Recompile, kind: RecompileKind = "recompile") -> str:
     """Return one failed guard in one line, as it is told of the moment in which it fails."""
-    if fact.limit_reached:
-        return f"The recompile limit is reached: {readable(fact.guard)}"
-    return f"Compiled again: it {mismatch([fact])}{f'; met {fact.value}' if fact.value else ''}"
+    (cause,) = causes([fact], {}, lambda number: None)
+    start = _beginning("recompileLimit" if fact.limit_reached else kind, cause.about)
+    return one_line(f"{start}: it {mismatch([fact])}{_met_there(fact)}")
+
+
+def _met_there(fact: model.Recompile) -> str:
+    return f"; met {fact.value}" if fact.value else ""

@@ -68,15 +68,6 @@ def consequences(messages: Iterable[str]) -> list[tuple[BreakMessage, list[int]]
     return list(found.values())
 
 
-def prose(breaks: Sequence[BreakMessage]) -> str:
-    """Return nested breaks as text: type, explanation, hints, page; the cause first."""
-    texts = []
-    for each in breaks:
-        hints = (f"Hint: {hint}" for hint in each.hints)
-        texts.append("\n".join(line for line in (each.type, each.explanation, *hints, each.page) if line))
-    return "\n\nIt led to another graph break: ".join(texts)
-
-
 def _parse_one(message: str) -> BreakMessage:
     body, _, link = message.strip().partition(_LINK)
     found = _REGISTRY_ID.search(link)

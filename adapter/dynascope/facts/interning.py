@@ -52,10 +52,6 @@ class Interning:
             known = self._new_sources[path] = self._store_source(path)
         return known
 
-    def forget_source(self, path: str) -> None:
-        """Read the file again next time: a notebook cell or a reloaded module may have changed."""
-        self._sources.pop(path, None)
-
     def flush(self) -> None:
         self._connection.executemany(
             "INSERT INTO string (id, run_id, value) VALUES (?, ?, ?)",

@@ -95,11 +95,6 @@ class Writer:
             else:
                 connection.execute(f"INSERT INTO profile {later}", {"compile": compile, "data": what.encoded()})
 
-    def forget_source(self, path: str) -> None:
-        """Read a reloaded file again next time: later facts belong to its new content."""
-        with self._lock:
-            self._interning.forget_source(path)
-
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""
         with self._lock:

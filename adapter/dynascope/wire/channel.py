@@ -5,7 +5,6 @@ The token (256 bits, hex) is compared in constant time before anything else is p
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import socket
 import threading
@@ -31,11 +30,6 @@ _to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(ToAgent)
 def new_token() -> str:
     """Return a new random token: 256 bits as 64 hex digits."""
     return secrets.token_hex(32)
-
-
-def token_matches(line: bytes, token: str) -> bool:
-    """Whether a connection's first line is the session's token, compared in constant time."""
-    return hmac.compare_digest(line.strip(), token.encode())
 
 
 def encode(message: Message) -> bytes:

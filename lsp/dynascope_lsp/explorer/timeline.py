@@ -7,7 +7,7 @@ from collections import defaultdict
 from dynascope.explain.compiles import LATER, LATER_MADE, restarted, title
 from dynascope.explain.effects import effect
 from dynascope.explain.failures import raised
-from dynascope.explain.problem import Place, first_line
+from dynascope.explain.problem import Place, first_line, named
 from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
 from dynascope.facts.in_progress.parts import part_of
@@ -89,8 +89,9 @@ def timeline(reader: Reader, launch: str) -> Timeline | None:
 
 def _span(each: model.Compile, profile: Profile, names: dict[tuple[str, str], int], facts: list[model.Fact]) -> Span:
     attempts = [phase for phase in profile.phases if phase.name.startswith(ATTEMPT)]
+    what = named(each.function, each.resumes_at)
     restarts = [
-        Mark("restart", restarted(number, len(attempts)), each.began + phase.began, None)
+        Mark("restart", restarted(what, number, len(attempts)), each.began + phase.began, None)
         for number, phase in enumerate(attempts[1:], start=2)
     ]
     traced = [phase.began + phase.seconds for phase in profile.phases if phase.name == _TRACING]

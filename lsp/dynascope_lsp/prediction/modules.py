@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 from functools import cached_property
 
 from dynascope_lsp.documents.syntax import FunctionNode, dotted, statements
 from dynascope_lsp.documents.text import Text
-
-Find = Callable[[str, "Module", int], "Module | None"]
-"""Finds a module by dotted name, importing module and number of leading dots."""
 
 
 class ClassInfo:

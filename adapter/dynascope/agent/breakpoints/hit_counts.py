@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from dynascope.agent.breakpoints.breakpoint import Asked, Breakpoint
+from dynascope.explain.breakpoints import HITS, HITS_OF_RUNS
 
 Made = TypeVar("Made", bound=Breakpoint)
 
@@ -38,8 +39,7 @@ def with_what_counts(message: str | None, asked: Asked, runs_are_debugged: bool)
     """Return a breakpoint's message, extended by what its hit condition counts if it has one."""
     if not asked.hit_condition:
         return message
-    too = ", and when it runs uncompiled" if runs_are_debugged else ""
-    return f"{message or ''} Its hits count over all compiles{too}.".lstrip()
+    return f"{message or ''}{HITS_OF_RUNS if runs_are_debugged else HITS}".lstrip()
 
 
 def begin_session() -> None:

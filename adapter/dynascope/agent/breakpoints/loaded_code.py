@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynascope.agent.program.user_code import real_path
+from dynascope.explain.breakpoints import LOADED, LOADED_MORE
 
 if TYPE_CHECKING:
     from dynascope.agent.events.loaded_code import Lines, LoadEvents
@@ -42,11 +43,9 @@ class LoadedCode:
         """Return why a line's function was not traced: it was loaded compiled; None if it was not."""
         for what, (file, first, last) in self._functions:
             if file == path and first <= line <= last:
-                return f"Its function was compiled before, and loaded as {what}, so Dynamo did not trace it."
+                return LOADED.format(what=what)
         return None
 
     def hint(self) -> str:
         """Return a sentence about loaded code in which any function may be; "" without such."""
-        if not self._others:
-            return ""
-        return f" The program loaded {' and '.join(self._others)}: no line of such code can stop."
+        return LOADED_MORE.format(what=" and ".join(self._others)) if self._others else ""

@@ -106,10 +106,6 @@ class TracedFunctions:
             known = [code for reference in self._generated.get(key, ()) if (code := reference()) is not None]
         return any(line in resume.lines_as_written(code, compiled_from(code)) for code in known)
 
-    def has_abandoned(self, key: FunctionKey) -> bool:
-        """Whether Dynamo traced the function in a compile that failed."""
-        return key in self._abandoned
-
     def abandoned(self) -> set[FunctionKey]:
         """Return the functions that Dynamo traced in compiles that failed."""
         with self._lock:

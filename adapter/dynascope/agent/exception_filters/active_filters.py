@@ -74,7 +74,7 @@ class ActiveFilters:
         condition = active.condition
         return (
             condition.first_chance == event.first_chance
-            and condition.allows_ids(event.ids)
+            and (not condition.ids or any(each.registry_id in condition.ids for each in event.messages))
             and condition.allows_places(event.places())
             and condition.in_my_code in (None, event.is_in_my_code())
             and condition.allows_text(f"{event.title}\n{event.info.description}")

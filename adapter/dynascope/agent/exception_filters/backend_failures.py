@@ -7,7 +7,8 @@ from dynascope.agent.exception_filters.compiler_event import CompilerEvent, deta
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile.exceptions import failure_of
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.failures import backend_failed, raised
+from dynascope.facts.model import BackendFailure
 from dynascope.wire.dap import ExceptionInfo
 
 
@@ -18,10 +19,7 @@ class BackendFailures(FilterSource):
         self.listen(BackendFailureEvents(self._failed, self.hook.failures))
 
     def _failed(self, error: BaseException) -> None:
-        def serve(state: ThreadState, stack: list[Translator]) -> None:
-            self.tell(state, _event(error, stack))
-
-        self.hook.during_instruction(serve)
+        self.hook.during_instruction(lambda state, stack: self.tell(state, _event(error, stack)))
 
 
 def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:
@@ -29,14 +27,15 @@ def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:
     details = details_of(error, str(error), stack_text(stack))
     if inner is not None:
         details.inner_exception = [details_of(inner, str(inner), trace)]
-    failed = f"{type(inner).__name__}: {inner}" if inner is not None else str(error)
+    failed = error if inner is None else inner
+    fact = BackendFailure(path="", line=0, backend=backend, exception=type(failed).__name__, message=str(failed))
     return CompilerEvent(
         info=ExceptionInfo(
-            exception_id=type(inner if inner is not None else error).__name__,
+            exception_id=fact.exception,
             break_mode="unhandled",
-            description=f"The backend {backend!r} raised {failed}",
+            description=f"{raised(fact)}: {fact.message}",
             details=details,
         ),
-        title=f"{backend}: {failed.partition(chr(10))[0]}",
+        title=backend_failed(fact),
         stack=stack,
     )

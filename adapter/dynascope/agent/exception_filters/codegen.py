@@ -17,16 +17,13 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.stops import breaks, graph_end
 from dynascope.facts import break_message
 
 Item = TypeVar("Item")
 
 _SHOWN = 12
 """Values listed in one line; the scope has all."""
-
-_RETURNS = "return_value"
-_JUMPS = "generic_jump"
-_UNCOMPILED = "step_unsupported"
 
 
 class Codegen(FilterSource):
@@ -47,39 +44,11 @@ class Codegen(FilterSource):
 
 def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     messages = break_message.parse_all(ending.reason) if ending.is_break else []
-    title = _title(ending, messages)
-    lines = [title, *filter(None, [break_message.prose(messages)]), *_told(ending)]
-    return CompilerEvent(
-        info=event_info("codegen", "\n".join(lines), stack),
-        title=title,
-        stack=stack,
-        ids=frozenset(each.registry_id for each in messages if each.registry_id is not None),
-    )
-
-
-def _title(ending: Ending, messages: list[break_message.BreakMessage]) -> str:
-    why = "at the return" if ending.reason == _RETURNS else "here"
-    if ending.reason.startswith(_JUMPS):
-        why = "at a jump that depends on data"
-    elif messages and ending.reason != _UNCOMPILED:
-        why = f"at a graph break ({messages[0].registry_id or messages[0].type})"
-    outputs, values = len(ending.outputs()), sum(1 for frame in ending.frames for _ in frame.values())
-    what = _count(outputs, "output") if ending.graph_name is not None else "no graph to call"
-    return f"The graph ends {why}: {what}, {_count(values, 'value')} to restore{_then(ending)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _then(ending: Ending) -> str:
-    names = [resume.name for resume in ending.resumes]
-    if names and ending.reason.startswith(_JUMPS):  # both branches, each with the frames that called this one
-        middle = len(names) // 2
-        return f", then {', '.join(names[:middle])} or {', '.join(names[middle:])}"
-    if names:
-        return f", then {', '.join(names)}"
-    return ", then the rest runs uncompiled" if ending.reason == _UNCOMPILED else ""
+    values, names = sum(1 for frame in ending.frames for _ in frame.values()), [each.name for each in ending.resumes]
+    outputs = len(ending.outputs()) if ending.graph_name is not None else None
+    title = graph_end(ending.reason, messages, outputs, values, names)
+    lines = [title, *filter(None, [breaks(messages)]), *_told(ending)]
+    return CompilerEvent(event_info("codegen", "\n".join(lines), stack), title, stack, messages=messages)
 
 
 def _told(ending: Ending) -> list[str]:

@@ -12,6 +12,7 @@ from dynascope.agent.internals.compile.exceptions import stack_above
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
+from dynascope.facts.break_message import BreakMessage
 from dynascope.facts.model import StackFrame
 from dynascope.wire.dap import ExceptionDetails, ExceptionInfo
 
@@ -28,8 +29,8 @@ class CompilerEvent:
     """One line, as `GB0059: Attempted to call function marked as skipped`."""
     stack: list[Translator] = field(default_factory=list)
     skipped_frame: Any = None
-    ids: frozenset[str] = frozenset()
-    """Ids in PyTorch's registry of graph breaks."""
+    messages: Sequence[BreakMessage] = ()
+    """Those of graph breaks, with their ids in PyTorch's registry."""
     error: BaseException | None = None
     first_chance: bool = False
     """Whether Dynamo may still handle the error."""
@@ -82,15 +83,17 @@ def details_of(error: BaseException, message: str, stack_trace: str | None = Non
 
 
 def stack_text(stack: Sequence[Translator]) -> str | None:
-    """Return a traceback of the program's frames, then these (given innermost first).
+    """Return a traceback of the program's frames, then these, which are given innermost first."""
+    return traceback_of(stack_above(frames_of(stack)))
 
-    Frames of the debugger are left out; returns None when no frame remains.
-    """
-    traced = [
-        StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)
-        for each in reversed(stack)
-        for code in (translators.code_of(each),)
-    ]
-    frames = [frame for frame in stack_above(traced) if not is_our_code(frame.path)]
-    lines = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
-    return "".join(lines) or None
+
+def frames_of(stack: Sequence[Translator]) -> list[StackFrame]:
+    """Return the frames of a stack outside the debugger, outermost first."""
+    codes = [(translators.code_of(each), translators.line_of(each)) for each in reversed(stack)]
+    frames = [StackFrame(code.co_filename, line, resume.original_code(code).co_name) for code, line in codes]
+    return [frame for frame in frames if not is_our_code(frame.path)]
+
+
+def traceback_of(frames: Sequence[StackFrame]) -> str | None:
+    own = [(each.path, each.line, each.function) for each in frames if not is_our_code(each.path)]
+    return "".join(traceback.format_list([traceback.FrameSummary(*each) for each in own])) or None

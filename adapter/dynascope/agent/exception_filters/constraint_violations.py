@@ -6,19 +6,18 @@ was left, with the lines that decided on the symbols. A violation already report
 
 from __future__ import annotations
 
-import os
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dynascope.agent.events.symbols import ConstraintViolationEvents, SymbolEvent, SymbolEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, frames_of, traceback_of
 from dynascope.agent.exception_filters.filter_source import FilterSource
-from dynascope.agent.internals.frames import resume, translators
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.problem import where
 from dynascope.facts.model import StackFrame
 from dynascope.wire.dap import ExceptionInfo
 
@@ -38,7 +37,7 @@ class _Decision:
     def __str__(self) -> str:
         """Return the text, as `s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
         frames = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
-        return f"{self.event} ({os.path.basename(frames[-1].path)}:{frames[-1].line})"
+        return f"{self.event} ({where(frames[-1].path, frames[-1].line)})"
 
 
 @dataclass
@@ -83,7 +82,7 @@ class ConstraintViolations(FilterSource, TraceObserver):
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             decisions = self._of(state, stack[-1]).decisions
             if len(decisions) < _DECISIONS_KEPT:
-                decisions.extend(_Decision(event, _frames(stack)) for event in events)
+                decisions.extend(_Decision(event, frames_of(stack)) for event in events)
 
         self.hook.during_instruction(serve)
 
@@ -102,28 +101,18 @@ class ConstraintViolations(FilterSource, TraceObserver):
         self.hook.outside_trace(serve)
 
 
-def _frames(stack: Sequence[Translator]) -> list[StackFrame]:
-    frames = [
-        StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)
-        for each in reversed(stack)
-        for code in (translators.code_of(each),)
-    ]
-    return [frame for frame in frames if not is_our_code(frame.path)]
-
-
 def _event(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> CompilerEvent:
     message = str(error)
     named = [decision for decision in decisions if any(source in message for source in decision.event.sources)]
     chosen = list({str(decision): decision for decision in named or decisions}.values())[-_DECISIONS_TOLD:]
     lines = [f"Decided: {decision}" for decision in chosen]
-    frames = chosen[-1].frames if chosen else _frames(stack)
-    trace = traceback.format_list([traceback.FrameSummary(frame.path, frame.line, frame.function) for frame in frames])
+    trace = traceback_of(chosen[-1].frames if chosen else frames_of(stack))
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=VIOLATION,
             break_mode="unhandled",
             description="\n".join([message, *lines]),
-            details=details_of(error, message, "".join(trace) or None),
+            details=details_of(error, message, trace),
         ),
         title=message.partition("\n")[0],
         stack=stack,

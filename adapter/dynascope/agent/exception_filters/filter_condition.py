@@ -39,9 +39,6 @@ class Condition:
     texts: tuple[str, ...] = ()
     expression: str | None = None
 
-    def allows_ids(self, ids: frozenset[str]) -> bool:
-        return not self.ids or bool(self.ids & ids)
-
     def allows_places(self, places: Sequence[tuple[str, int]]) -> bool:
         """Whether a frame is at one of the places, given the (real path, line) of each frame."""
         return not self.places or any(

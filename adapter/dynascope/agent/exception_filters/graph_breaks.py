@@ -19,7 +19,9 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.explain.effects import Effect, sentence
+from dynascope.explain import stops
+from dynascope.explain.effects import Effect
+from dynascope.explain.graph_breaks import title
 from dynascope.facts import break_message
 from dynascope.wire.dap import ExceptionInfo
 
@@ -72,11 +74,7 @@ class GraphBreaks(FilterSource):
     def _leaving(self, error: BaseException) -> None:
         """Stop as the outermost frame is left for an error that Dynamo has not taken but raises."""
         if self._stacks.get(error) is not None and not self._told.get(error):
-
-            def serve(state: ThreadState, stack: list[Translator]) -> None:
-                self._tell_once(state, error, "raised")
-
-            self.hook.during_instruction(serve)
+            self.hook.during_instruction(lambda state, stack: self._tell_once(state, error, "raised"))
 
     def _tell_once(self, state: ThreadState, error: BaseException, effect: Effect) -> bool:
         """Report a break once for each compile; return whether it stopped."""
@@ -91,11 +89,11 @@ class GraphBreaks(FilterSource):
         place = id(code), index, exceptions.message_of(cause)
         if not reported.is_new(state, place):
             return False
-        stops = self.tell(state, _event(error, cause, stack, effect))
-        if stops and not is_first_chance:
+        has_stopped = self.tell(state, _event(error, cause, stack, effect))
+        if has_stopped and not is_first_chance:
             # Dynamo restarts: until it reaches the break, no instruction is new to a step
             state.begin_compile().clock.note_position()
-        return stops
+        return has_stopped
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
         """Return the first error that led to this one (or `itself`), and the stack it came from.
@@ -113,7 +111,6 @@ class GraphBreaks(FilterSource):
 def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: Effect) -> CompilerEvent:
     messages = break_message.parse_all(exceptions.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
-    ids = [each.registry_id for each in messages if each.registry_id is not None]
     details = details_of(error, exceptions.message_of(error), stack_text(stack))
     if error is not cause:
         details.inner_exception = [details_of(cause, exceptions.message_of(cause))]
@@ -121,12 +118,12 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
-            description=f"{break_message.prose(messages)}\n\n{sentence(effect)}",
+            description=stops.graph_break(messages, effect),
             details=details,
         ),
-        title=first.title,
+        title=title(first.type),
         stack=stack,
-        ids=frozenset(ids),
+        messages=messages,
         error=error,
         first_chance=effect == "first chance",
     )

@@ -10,14 +10,16 @@ from dynascope.agent.exception_filters.compiler_event import CompilerEvent, even
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.decisions import not_compiled
+from dynascope.explain.failures import NO_REASON
+from dynascope.explain.problem import first_line
+from dynascope.explain.stops import breaks
 from dynascope.facts import break_message
-
-_NO_REASON = "Dynamo gives no reason."
 
 
 class SkippedFrames(FilterSource, TraceObserver):
@@ -50,13 +52,9 @@ class SkippedFrames(FilterSource, TraceObserver):
         frame: Any = None,
         error: BaseException | None = None,
     ) -> None:
-        code = original_code(frame.f_code if frame is not None else translators.code_of(stack[0]))
-        messages = break_message.parse_all(reason)
-        title = f"Dynamo skips {code.co_name}: it runs uncompiled."
-        why = break_message.prose(messages) if reason else _NO_REASON
-        info = event_info("skipped frame", f"{title}\n{why}", stack, message=reason or _NO_REASON)
-        ids = frozenset(each.registry_id for each in messages if each.registry_id is not None)
-        self.tell(
-            state,
-            CompilerEvent(info=info, title=title, stack=list(stack), skipped_frame=frame, ids=ids, error=error),
-        )
+        code = frame.f_code if frame is not None else translators.code_of(stack[0])
+        title, messages = not_compiled(name_of(code), first_line(reason)), break_message.parse_all(reason)
+        description = f"{title}\n{breaks(messages) if reason else NO_REASON}"
+        info = event_info("skipped frame", description, stack, message=reason or NO_REASON)
+        event = CompilerEvent(info, title, list(stack), skipped_frame=frame, messages=messages, error=error)
+        self.tell(state, event)

@@ -11,6 +11,8 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes import shapes
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain import stops
+from dynascope.explain.decisions import specialized
 
 
 class Specializations(FilterSource):
@@ -33,16 +35,9 @@ class Specializations(FilterSource):
 
 
 def _event(symbol: str, value: str, reason: str, origins: list[str], stack: list[Translator]) -> CompilerEvent:
-    whose = f" ({', '.join(origins)})" if origins else ""
-    lines = [f"The symbol {symbol}{whose} is fixed to {value}: another size is compiled again.", f"Reason: {reason}"]
     facts = shapes.symbols_so_far(translators.output_of(stack[0]))
     constraints = next((fact.constraints for fact in facts if fact.name == symbol), [])
-    if constraints:
-        lines.append(f"It was marked dynamic: {'; '.join(constraints)}. Dynamo will raise a violation.")
-    description = "\n".join(line for line in lines if not line.endswith(": "))
     exception_id = VIOLATION if constraints else None
-    return CompilerEvent(
-        info=event_info("specialization", description, stack, exception_id=exception_id),
-        title=f"{symbol} = {value}{whose}",
-        stack=stack,
-    )
+    title = specialized(symbol, value, origins)
+    description = stops.specialized(title, reason, constraints)
+    return CompilerEvent(event_info("specialization", description, stack, exception_id=exception_id), title, stack)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.program.user_code import real_path
+from dynascope.explain.breakpoints import DISABLED
 
 
 class FunctionKey(NamedTuple):
@@ -52,7 +53,7 @@ def disabled_because(function: Any | None) -> str | None:
             reason = marks.get("_torchdynamo_disable_msg")
             because = f" ({reason})" if isinstance(reason, str) else ""
             name = getattr(layer, "__qualname__", "It")
-            return f"{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
+            return DISABLED.format(name=name, because=because)
     return None
 
 

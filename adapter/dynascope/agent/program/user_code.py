@@ -43,7 +43,7 @@ def is_user_code(path: str) -> bool:
 
 OUR_FOLDER = str(Path(__file__).resolve().parents[2]) + os.sep
 """The folder of the package `dynascope`."""
-NEVER_TRACED = [os.path.join(OUR_FOLDER, room) for room in ("agent", "facts", "wire")]
+NEVER_TRACED = [os.path.join(OUR_FOLDER, room) for room in ("agent", "explain", "facts", "wire")]
 """Dynascope's folders that run in a program; without its `__init__.py`, as Dynamo inlines `dynascope.breakpoint()`."""
 _TORCH_DYNAMO = f"{os.sep}torch{os.sep}_dynamo{os.sep}"
 

@@ -204,17 +204,10 @@ class CompileRecording:
         failed = recompile_reason.parse(reason, self._path)
         if failed.path is None and not failed.no_line_needs_it:
             failed.path, failed.line = asked_lines.line(failed.failed_compile_id, failed.guard) or (None, None)
-        return Recompile(
-            path=self._path,
-            line=self._line,
-            function=self._function,
-            failed_compile_id=failed.failed_compile_id,
-            guard=failed.guard,
-            value=failed_guard.value_met(failed.guard, frame),
-            guard_path=path_of_file(failed.path) if failed.path is not None else None,
-            guard_line=failed.line,
-            hint=failed.hint,
-        )
+        made = failed_guard.recompile(failed, frame)
+        made.path, made.line, made.function = self._path, self._line, self._function
+        made.guard_path = None if failed.path is None else path_of_file(failed.path)
+        return made
 
     def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[StackFrame]) -> None:
         frames = _real_frames(stack)

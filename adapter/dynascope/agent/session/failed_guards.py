@@ -11,12 +11,13 @@ from dynascope.agent.internals.guards.check import check, modes_wanted
 from dynascope.agent.internals.guards.tree import CacheEntry, lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.program.functions import paths_loaded
+from dynascope.explain import why as says
+from dynascope.explain.guards import must
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
 
 _ALIASES = "{} must be {}, and are {}"
-_FITS = f"all its guards are true: {recompile_reason.MADE_SINCE}."
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ class Frame:
 def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     """Return the guard that fails, or why the entry is not used although none does."""
     if entry.dropped is not None:
-        return f"torch has dropped this code: {readable(entry.dropped)}"
+        return says.DROPPED.format(reason=readable(entry.dropped))
     checked = check(entry.guards, frame.f_locals)
     text = checked.failed
     if text is None:
@@ -69,11 +70,11 @@ def _fits(entry: CacheEntry, frame: Frame) -> str:
     if frame.translator is not None:
         now = compile_context.backend_name(translators.output_of(frame.translator))
         if now != then:
-            return f"all its guards are true, but it is for the backend {then}, and this compile is for {now}."
+            return says.OTHER_BACKEND.format(then=then, now=now)
     reason = compile_context.recompile_reason() or ""
     if "BACKEND_MATCH" in reason:
-        return f"all its guards are true, but it is for another backend object than this compile, both {then}."
-    return _FITS
+        return says.OTHER_OBJECT.format(then=then)
+    return says.FITS
 
 
 def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -> tuple[str, int] | None:
@@ -113,15 +114,12 @@ def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: Frame
         is_one = guard.startswith("Duplicate")
         return _ALIASES.format(readable(subject.expression), "different objects" if is_one else "one object", now_met)
     wants = _wanted(guard, subject, entry, met_object)
-    name = (
-        readable(subject.expression) if subject.kind in ("identity", "keys", "elements", "attribute") else subject.text
-    )
     if wants is None:
         return f"{readable(guard)} must be true{_numbers(guard, subject, frame, value, now_met)}"
     if subject.kind == "attribute":
-        return f"{name} must {wants}"
+        return must(subject, wants)
     is_now = "its keys are" if subject.kind == "keys" else "is"
-    return f"{name} must {wants}" + (f", and {is_now} {now_met}" if now_met else "")
+    return must(subject, wants) + (f", and {is_now} {now_met}" if now_met else "")
 
 
 def _state(subject: GuardedValue, entry: CacheEntry, value: str) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import types
+from functools import partial
 from typing import Any
 
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
 from dynascope.agent.events.recompiles import RecompileEvents
 from dynascope.agent.events.symbols import SpecializationEvents
+from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
 from dynascope.agent.internals.compile.exceptions import traced_stack
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import line_of_break, original_code
+from dynascope.agent.internals.frames.resume import line_of_break, name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.session.timeline import Timeline
@@ -23,11 +25,16 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.trail import Position
+from dynascope.explain import compiles, recompiles
+from dynascope.explain.decisions import not_compiled, specialized
+from dynascope.explain.failures import could_not_compile
+from dynascope.explain.graph_breaks import title
+from dynascope.explain.problem import first_line
+from dynascope.explain.recompiles import RecompileKind
 from dynascope.facts import break_message
-from dynascope.facts.model import StackFrame
+from dynascope.facts.model import Recompile, StackFrame
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
-from dynascope.facts.recompiles.recompile_reason import FailedGuard
 from dynascope.wire.beyond_dap import TimelineKind
 from dynascope.wire.from_agent import Stopping
 
@@ -37,7 +44,6 @@ _LAST = sys.maxsize
 """A position after all others."""
 _MOVES = ("step", "goto", "restart")
 """Reasons of stops at which the user has arrived by going there."""
-_SHOWN = 200
 
 
 class TimelineObserver(TraceObserver):
@@ -54,18 +60,20 @@ class TimelineObserver(TraceObserver):
         self._breaks: set[str] = set()
         """The messages of the breaks of the compile in progress."""
         failures = hook.failures
-        self._events = (
+        self._heard = (
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
-            RecompileEvents(self._recompiles, failures, self._recompile_refused),
+            RecompileEvents(
+                partial(self._add_recompile, "recompile"), failures, partial(self._add_recompile, "refused")
+            ),
         )
         hook.compiles.observe(self)
 
     def remove(self) -> None:
         """Add no more."""
         self._hook.compiles.unobserve(self)
-        for events in self._events:
-            events.remove()
+        for heard in self._heard:
+            heard.remove()
 
     # ---- TraceObserver
 
@@ -76,23 +84,23 @@ class TimelineObserver(TraceObserver):
             self._course_changes(state.begin_compile(), code)
         elif attempt:
             why, self._restart_reason = self._restart_reason, ""
-            text = f"Dynamo traces {_name(code)} again (restart {attempt}){': ' + why if why else '.'}"
-            self._add("restart", text, _place(code), _FIRST)
+            self._add("restart", compiles.restarted(name_of(code), attempt + 1, reason=why), _place(code), _FIRST)
         else:
             self._attempt_ends()
             self._breaks.clear()
-            self._add("compile", f"Dynamo begins to compile {_name(code)}.", _place(code), _FIRST)
+            self._add("compile", compiles.BEGINS.format(name_of(code)), _place(code), _FIRST)
         self._attempt, self._first_target = trace_id(), ended[-1].end_of_targets if ended else 0
 
     def attempt_restarts(self, reason: str, replays: bool) -> None:
-        self._restart_reason = _one_line(reason)
+        self._restart_reason = reason
         self._attempt_ends(replays)
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         state = self._hook.threads.existing()
         now = None if state is None or state.is_stopped else state.compile
         position = 0 if now is None else now.clock.trail.position
-        self._timeline.add("compiled", f"{_name(code)} is compiled.", _place(code), compile_id, position=position)
+        text = compiles.COMPILED.format(name_of(code))
+        self._timeline.add("compiled", text, _place(code), compile_id, position=position)
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
         self._skipped(frame.f_code, reason)
@@ -106,8 +114,8 @@ class TimelineObserver(TraceObserver):
         if id(code) in skipped or error is None:
             self._skipped(code, skipped.get(id(code), ""), target)
         else:
-            why = f"{type(error).__name__}: {_one_line(str(error))}"
-            self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code), target=target)
+            text = could_not_compile(name_of(code), f"{type(error).__name__}: {first_line(str(error))}")
+            self._timeline.add("failed", text, _place(code), target=target)
 
     def _attempt_ends(self, replays: bool = False) -> RecordedAttempt | None:
         """Let its events lead to what was recorded of the attempt, if it was; return that."""
@@ -121,55 +129,39 @@ class TimelineObserver(TraceObserver):
         """Note that the attempt is traced again because the user keeps other changes than before."""
         self._breaks.clear()
         self._timeline.course_changes(after=state.clock.latest)
-        kept = "; ".join(change.text for change in state.applied)
-        how = f"with what the user keeps: {kept}" if kept else "as the program has it"
-        self._add("restart", f"Dynamo traces {_name(code)} again, {how}.", _place(code), _FIRST)
+        text = compiles.repeats(name_of(code), [change.text for change in state.applied])
+        self._add("restart", text, _place(code), _FIRST)
 
     def _skipped(self, code: types.CodeType, reason: str, target: Position | None = None) -> None:
         place = _place(code)
         if is_user_code(place[0]) and not is_our_code(place[0]):
-            why = break_message.parse_all(reason)[0].type if reason else ""
-            text = f"{_name(code)} runs uncompiled{': ' + _one_line(why) if why else '.'}"
-            self._timeline.add("skipped", text, place, target=target)
+            self._timeline.add("skipped", not_compiled(name_of(code), first_line(reason)), place, target=target)
 
     # ---- events during a trace, and before it
 
     def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
-        message = break_message.split_reason(logged)[2]
-        self._breaks.add(message)
-        self._add_break(message, stack)
+        self._add_break(break_message.split_reason(logged)[2], stack)
 
     def _graph_break_counted(self, message: str) -> None:
         if message not in self._breaks:
-            self._breaks.add(message)
             self._add_break(message, traced_stack())
 
     def _add_break(self, message: str, stack: list[StackFrame]) -> None:
-        first = break_message.parse_all(message)[0]
-        text = f"Graph break {first.registry_id}: {first.type}" if first.registry_id else f"Graph break: {first.type}"
-        self._add_traced("graph break", _one_line(text), stack)
+        self._breaks.add(message)
+        self._add_traced("graph break", title(break_message.parse_all(message)[0].type), stack)
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
-        whose = f" ({', '.join(origins)})" if origins else ""
-        self._add_traced("specialization", f"The symbol {symbol}{whose} is fixed to {value}.", traced_stack())
+        self._add_traced("specialization", specialized(symbol, value, origins), traced_stack())
 
-    def _recompiles(self, reasons: list[str], frame: Any) -> None:
-        self._add_recompile("is compiled again", reasons, frame)
-
-    def _recompile_refused(self, reasons: list[str], frame: Any) -> None:
-        self._add_recompile("may not be compiled again (error_on_recompile)", reasons, frame)
-
-    def _add_recompile(self, what: str, reasons: list[str], frame: Any) -> None:
+    def _add_recompile(self, kind: RecompileKind, reasons: list[str], frame: Any) -> None:
         code = frame.f_code
         found = recompile_reason.of_guards(reasons)[0]
-        failed = recompile_reason.parse(found[0], code.co_filename) if found else None
-        told = "" if failed is None else _one_line(recompile_reason.sentence(failed))
-        why = f": {told[0].lower()}{told[1:]}" if told else "."
+        failed = failed_guard.recompile(recompile_reason.parse(found[0], code.co_filename), frame) if found else None
         target = None if failed is None else self._guard_of(failed)
-        text = f"{_name(code)} {what}{why}"
+        text = recompiles.title(kind, "", name_of(code)) if failed is None else recompiles.at_once(failed, kind)
         self._timeline.add("recompile", text, _place(code), trace_id(), target=target)
 
-    def _guard_of(self, failed: FailedGuard) -> Position | None:
+    def _guard_of(self, failed: Recompile) -> Position | None:
         """Return the target of the line for which the compile has the guard that failed."""
         recorded = self._hook.histories.latest(failed.failed_compile_id)
         if recorded is None:
@@ -178,8 +170,8 @@ class TimelineObserver(TraceObserver):
         fixed = recorded.line_that_fixed(subject.text)
         if fixed is not None:
             return fixed[2]
-        if failed.path is not None and failed.line is not None:
-            return recorded.target_of_guard(_path(failed.path), failed.line)
+        if failed.guard_path is not None and failed.guard_line is not None:
+            return recorded.target_of_guard(_path(failed.guard_path), failed.guard_line)
         return recorded.target_of_source(subject.expression)
 
     def stops(self, stopping: Stopping) -> None:
@@ -187,10 +179,9 @@ class TimelineObserver(TraceObserver):
         if stopping.reason in _MOVES or stopping.is_recorded or not stopping.frames:
             return
         with self._hook.failures:
-            frame, why = stopping.frames[0], stopping.text
+            frame = stopping.frames[0]
             path = frame.source.path if frame.source is not None else None
-            text = f"Stopped: {stopping.reason}{', ' + _one_line(why).rstrip('.') if why else ''}."
-            self._add("stop", text, (path or "", frame.line))
+            self._add("stop", compiles.stopped(stopping.reason, stopping.text), (path or "", frame.line))
 
     # ---- adding
 
@@ -214,11 +205,6 @@ class TimelineObserver(TraceObserver):
             self._timeline.add(kind, text, place, trace_id(), state.thread_id, position)
 
 
-def _name(code: types.CodeType) -> str:
-    line = line_of_break(code)
-    return original_code(code).co_name + (f", after the graph break in line {line}" if line is not None else "")
-
-
 def _place(code: types.CodeType) -> tuple[str, int]:
     """Return the file and line where the function begins, or goes on after a graph break."""
     original = original_code(code)
@@ -228,8 +214,3 @@ def _place(code: types.CodeType) -> tuple[str, int]:
 def _path(name: str) -> str:
     """Return a file's real path; "" for code without one."""
     return "" if name.startswith("<") else real_path(name)
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

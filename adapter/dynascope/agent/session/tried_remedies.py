@@ -14,20 +14,17 @@ from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.guards.changed import Changed, changed_numbers, known_before_trace
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
+from dynascope.explain import why as says
+from dynascope.explain.remedies import remedies
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import relations
-from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import number_wanted
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
-_NOT_TRACED = "Dynamo does not trace this frame."
-_UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
-_STILL_THERE = f"the guard is still there, because {STAYS}"
-_IN_FORCE = f"{DYNAMIC} is in force."
-_ANOTHER = "Another compile has begun within this one."
+_STILL_THERE = says.STILL_THERE.format(needs=f", because {STAYS}")
 
 
 def advice(inspection: StopInspection, frame: Frame, subject: GuardedValue, same: Sequence[Failed]) -> list[Row]:
@@ -67,7 +64,7 @@ class _Tried:
         if isinstance(refused := self._remedies([]), str):
             raise EvaluationError(refused)
         if self._what_if is None:
-            raise EvaluationError(_NOT_TRACED if self._frame.translator is None else _ANOTHER)
+            raise EvaluationError(says.NOT_TRACED if self._frame.translator is None else says.ANOTHER)
         plain = self._what_if.outcome("", contextlib.nullcontext)
         is_gone, text = verdict(plain, self._subject, self._then)
         if relations(self._subject.text, plain.conditions or ()).is_known:
@@ -75,7 +72,7 @@ class _Tried:
         in_force = [DYNAMIC] if self.known.dynamic else []
         helps = [self._helps(*each) for each in self._remedies(self._tied()) if each[0] not in in_force]
         if not helps:
-            self.rows.append(Row("not tried", _IN_FORCE))
+            self.rows.append(Row("not tried", says.IN_FORCE.format(remedy=DYNAMIC)))
         self.known = structs.replace(self.known, is_fixed=not (any(helps) or (self.known.dynamic and is_gone)))
         if any(helps) and not is_gone and self.known.dynamic is False:
             text = _STILL_THERE
@@ -99,7 +96,7 @@ class _Tried:
         assert self._what_if is not None
         outcome = self._what_if.outcome(remedy, in_force)
         is_gone, text = verdict(outcome, self._subject, self._then)
-        unless = _UNLESS if is_gone and type(self._value) is float else ""
+        unless = says.UNLESS if is_gone and type(self._value) is float else ""
         others = still_fixed(outcome, self._subject, self._changed) if is_gone else ""
-        self.rows.append(Row("tried", f"with {remedy}, {text}{unless}{others}."))
+        self.rows.append(Row("tried", says.TRIED.format(remedy=remedy, verdict=text, unless=unless, others=others)))
         return is_gone

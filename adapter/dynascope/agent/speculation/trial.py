@@ -39,8 +39,9 @@ from dynascope.agent.isolation.state_of_call import function_modes, has_entered_
 from dynascope.agent.isolation.unlogged import unlogged
 from dynascope.agent.speculation.first_calls import FirstCalls
 from dynascope.agent.speculation.retrace import Frames, call_in_progress, names_counted_as_before
+from dynascope.explain.what_if import Traced
 from dynascope.facts import break_message
-from dynascope.facts.model import BreakEffect
+from dynascope.facts.model import StackFrame
 
 _IN_FORWARD_MODE = (
     "This function has entered forward-mode AD (`torch.func.jvp`, `dual_level`), which torch cannot enter a second "
@@ -51,28 +52,9 @@ Acts = Mapping[int, Callable[[Translator], None]]
 
 
 @dataclass
-class GraphBreak:
-    """The graph break that has ended a trace: its title, what follows, and the user's innermost line."""
+class Outcome(Traced):
+    """The result of a trace of the frame to its end, with what remedies are judged by."""
 
-    title: str
-    effect: BreakEffect
-    path: str
-    line: int
-    ends_at: tuple[str, int]
-    """The place where the graph ends: of a break in a function that was inlined, the outermost call."""
-
-
-@dataclass
-class Outcome:
-    """The result of a trace of the frame to its end."""
-
-    graphs: list[list[str]] = field(default_factory=list)
-    """The operations of each graph, as lines of code."""
-    graph_break: GraphBreak | None = None
-    error: str | None = None
-    """The title of the break, or the first line of the error, that has ended the trace instead."""
-    is_given_up: bool = False
-    """Whether the function then runs uncompiled, for good; else the error reaches the program."""
     guards: list[GuardFact] = field(default_factory=list)
     shape_guards: list[ShapeGuardFact] = field(default_factory=list)
     conditions: list[str] | None = None
@@ -192,7 +174,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
             failed = getattr(error, "_torch_dynamo_tracer_output", None)
             is_error = one_graph or getattr(failed, "error_on_graph_break", False)
             outcome.is_given_up = not is_error and exceptions.is_soft(error)
-            outcome.error = _title(exceptions.message_of(error)) if outcome.is_given_up else _first_line(error)
+            outcome.error = _type(exceptions.message_of(error)) if outcome.is_given_up else _first_line(error)
             if failed is not None:
                 _clean_up(failed)
         finally:
@@ -205,16 +187,18 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
     """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
-        place = reason.user_stack[-1] if reason.user_stack else None
-        path, line = ("", 0) if place is None else (place.filename, place.lineno or 0)
-        text, ends_at = logged or (str(reason.reason), (path, line))
+        stack = [StackFrame(each.filename, each.lineno or 0, each.name) for each in reason.user_stack]
+        here = stack[-1] if stack else StackFrame("", 0, "")
+        text, outcome.ends_at = logged or (str(reason.reason), (here.path, here.line))
         effect, _, message = break_message.split_reason(text)
-        outcome.graph_break = GraphBreak(_title(message), effect, path, line, ends_at)
+        outcome.graph_break = break_message.graph_break(message, effect, [], here)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
     outcome.symbols = symbols_so_far(output)
     outcome.conditions = shape_conditions(output)
+    outcome.symbols_told = list(map(str, outcome.symbols))
+    outcome.guards_told = list(map(str, [*outcome.guards, *outcome.shape_guards]))
 
 
 def _operations(graph_module: Any) -> list[str]:
@@ -266,8 +250,8 @@ def _undone(global_names: dict[str, Any]) -> Iterator[None]:
             context.attempt = attempt
 
 
-def _title(message: str) -> str:
-    return break_message.parse_all(message)[0].title
+def _type(message: str) -> str:
+    return break_message.parse_all(message)[0].type
 
 
 def _first_line(error: Exception) -> str:

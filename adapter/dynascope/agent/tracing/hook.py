@@ -282,7 +282,7 @@ class Hook:
     # ---- events during an instruction, or outside any instruction
 
     @contained
-    def during_instruction(self, serve: Callable[[ThreadState, list[Translator]], None]) -> None:
+    def during_instruction(self, serve: Callable[[ThreadState, list[Translator]], object]) -> None:
         """Call `serve` with the frames being traced, innermost first; contained.
 
         It may call `stop`. It is not called when this thread traces nothing, nor for code the debugger runs at a stop.
@@ -294,7 +294,7 @@ class Hook:
                 serve(state, stack)
 
     @contained
-    def outside_trace(self, serve: Callable[[ThreadState], None]) -> None:
+    def outside_trace(self, serve: Callable[[ThreadState], object]) -> None:
         """Call `serve` even if no frame is traced: before one is entered or after the last."""
         state = self.threads.current()
         if self.enabled and not state.is_stopped:

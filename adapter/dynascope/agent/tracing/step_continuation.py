@@ -12,10 +12,10 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId, Mode
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.explain.compiles import NEW_COMPILE
 
 _CALLS_FORWARD = os.path.join("torch", "nn", "modules", "module.py")
 """The file through which every module's `forward` is called: no step into a call ends in it."""
-_NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 _OUTERMOST: FrameId = 1
 """The first frame that an attempt enters."""
 
@@ -53,7 +53,7 @@ class StepContinuation:
             if stepping.compile_begins(_OUTERMOST, function_of(code), continues, elsewhere):
                 suspension.cancel_runtime_step()
                 if (line := resume.line_of_break(code)) is not None:
-                    state.new_compile = _NEW_COMPILE.format(trace_id(), line)
+                    state.new_compile = NEW_COMPILE.format(trace_id(), line)
 
     def is_shown(self, state: ThreadState, translator: Translator) -> bool:
         """Whether steps stop here: in the user's code and the package where the step began."""

@@ -59,15 +59,6 @@ class Trail:
                 for offset in range(start, end):
                     yield offset + 1, indices[offset] - 1, innermost
 
-    def latest_of(self, frames: Collection[FrameId], before: Position) -> Position | None:
-        """Return the latest position before `before` in one of these frames."""
-        found = None
-        for start, end, innermost in self._segments():
-            end = min(end, before - 1)
-            if innermost in frames and end > start:
-                found = end
-        return found
-
     def _segments(self) -> Iterator[tuple[int, int, FrameId]]:
         """Yield (offset, end, innermost frame) of each run of instructions."""
         ends = [offset for offset, _ in self._changes[1:]] + [len(self.indices)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -146,7 +147,7 @@ class AgentListener:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not channel.token_matches(await _first_line(reader), self.token):
+        if not hmac.compare_digest((await _first_line(reader)).strip(), self.token.encode()):
             writer.close()
             return
         connection = await _greet(reader, writer)

@@ -79,12 +79,6 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     return read
 
 
-def sentence(failed: FailedGuard) -> str:
-    """Return the beginning of a sentence: `The guard of compile 0/0 failed: n == 2`."""
-    of = f" of compile {failed.failed_compile_id}" if failed.failed_compile_id else ""
-    return f"No guard{of} fails now" if failed.guard == NO_GUARD else f"The guard{of} failed: {failed.guard}"
-
-
 def of_guards(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the reasons that tell a guard, and the ids of compiles whose guards all hold now.
 

@@ -9,6 +9,7 @@ from dynascope.agent.breakpoints.data.watchpoint import Watchpoint
 from dynascope.agent.breakpoints.never_hit import why_never_traced
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.observed import so_far_as_observed
+from dynascope.explain import breakpoints as says
 
 _ROOT = re.compile(r"[^\W\d]\w*")
 _TENSOR = re.compile(r"[a-z]+\d*\w*\[.*\]")
@@ -27,8 +28,7 @@ def why_never_hit(watchpoint: Watchpoint, traced: TracedFunctions) -> str | None
 
 
 def _why_not_stopped(watchpoint: Watchpoint) -> str:
-    times = "once" if watchpoint.reached == 1 else f"{watchpoint.reached} times"
-    happened = f"What it waits for happened {times} to {watchpoint.on.what}"
+    happened = f"What it waits for happened {says.times(watchpoint.reached)} to {watchpoint.on.what}"
     if watchpoint.condition and not watchpoint.hits:
         return f"{happened}, and its condition ({watchpoint.condition}) never held."
     return f"{happened}, and its hit condition is {watchpoint.asked.hit_condition}."
@@ -37,11 +37,11 @@ def _why_not_stopped(watchpoint: Watchpoint) -> str:
 def _why_not_compiled(watchpoint: Watchpoint, traced: TracedFunctions) -> str:
     on = watchpoint.on
     if on.function != ANYWHERE and any(on.is_of(key.path, key.name) for key in traced.abandoned()):
-        return f"Dynamo gave up each compile of {on.function}{so_far_as_observed()}."
+        return says.GIVEN_UP_EACH.format(name=on.function, here=so_far_as_observed())
     if on.function == ANYWHERE:
         return f"Nothing was compiled in which {on.what} could be watched."
     if on.path == ANYWHERE:
-        return f"Dynamo traced no {on.function}{so_far_as_observed()}."
+        return says.NO_SUCH_FUNCTION.format(name=on.function, here=so_far_as_observed(), runs="")
     return why_never_traced(on.path, 0, on.function, traced)
 
 

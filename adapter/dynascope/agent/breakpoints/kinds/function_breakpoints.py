@@ -16,6 +16,7 @@ from dynascope.agent.breakpoints.never_hit import why_name_never_met, why_not_st
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.explain.breakpoints import NO_FUNCTION_YET
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.function_names import names_function_of
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from dynascope.agent.breakpoints.kinds.function_stops import FunctionStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
-
-_NO_FUNCTION = "Dynamo has traced no function of this name yet."
 
 
 class FunctionBreakpoints(BreakpointKind):
@@ -90,7 +89,7 @@ class FunctionBreakpoints(BreakpointKind):
         if owned is not None:
             state.message = owned
         elif not any(names_function_of(asked.name, each.name, each.path) for each in traced):
-            state.message = abouts[0][1] if abouts else _NO_FUNCTION
+            state.message = abouts[0][1] if abouts else NO_FUNCTION_YET
             state.verified, state.reason = bool(abouts), None if abouts else "pending"
         state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
         return state

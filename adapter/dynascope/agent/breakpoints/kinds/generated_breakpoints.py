@@ -20,6 +20,7 @@ from dynascope.agent.breakpoints.traced_functions import functions_of
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.explain import breakpoints as says
 from dynascope.wire.counting import counted
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
@@ -27,7 +28,6 @@ from dynascope.wire.dap import SourceBreakpoint
 if TYPE_CHECKING:
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
-_AT_ENTRY = "stops where code that Dynamo generated for {} is entered, and at its graph breaks."
 _NOT_MY_CODE = 'debugpy does not stop in the files of libraries: set "justMyCode": false.'
 _AT_IMPORT = "Dynamo generates no code for a module's own lines."
 _NEEDS_DEBUGPY = "Mode `generated` stops in debugpy, and this session is without it (`runtime` is false)."
@@ -94,7 +94,7 @@ class GeneratedBreakpoints(LineKind):
                 names = [] if key is None else self._names(key)
                 why = why_never_run(path, f"The code that Dynamo generated for {', '.join(names)}", row.breakpoint)
                 if not names and key is not None:
-                    why = f"Dynamo generated no code for {key.name}."
+                    why = says.NO_CODE_GENERATED.format(name=key.name)
                 yield msgspec.structs.replace(row.state, message=why)
 
     def _names(self, key: FunctionKey) -> list[str]:
@@ -103,9 +103,9 @@ class GeneratedBreakpoints(LineKind):
     def _message(self, key: FunctionKey) -> str:
         names = self._names(key)
         if not names:
-            return f"Not compiled yet: it {_AT_ENTRY.format(key.name)}"
+            return says.AT_ENTRY.format(it=says.NO_CODE_YET, names=key.name, part="")
         part = "" if names == [key.name] else f" {key.name} was compiled into it."
-        return f"It {_AT_ENTRY.format(', '.join(names))}{part}"
+        return says.AT_ENTRY.format(it="It", names=", ".join(names), part=part)
 
     def _place(self) -> set[int]:
         """Make debugpy stop at all of them; return the ids of those that it refuses."""

@@ -17,7 +17,7 @@ import msgspec
 from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
-from dynascope.agent.breakpoints.line_outlook import Expectation, expectation
+from dynascope.agent.breakpoints.line_outlook import expectation
 from dynascope.agent.breakpoints.never_hit import why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
@@ -25,6 +25,8 @@ from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.program.source_lines import is_there
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.explain.breakpoints import Expectation, Outlook
+from dynascope.wire.beyond_dap import HAS_STOPPED
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
@@ -84,7 +86,9 @@ class LineBreakpoints(LineKind):
         if asked.id not in self._stopped_at and not is_there(where.path):
             return placement.placed(asked.id, placement.NO_FILE.format(path=where.path), where, verified=False)
         expected = self._expectation(where)
-        message = expected.message(asked.id in self._stopped_at, bool(asked.log_message))
+        message = expected.message("logs" if asked.log_message else "stops")
+        if expected.outlook is Outlook.NOT_YET and asked.id in self._stopped_at:
+            message = HAS_STOPPED
         message = hit_counts.with_what_counts(message, asked, self._runs_are_debugged) or ""
         return placement.placed(asked.id, message, where, verified=expected.can_stop)
 

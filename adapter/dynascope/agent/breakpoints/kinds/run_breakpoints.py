@@ -19,6 +19,7 @@ from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.explain.breakpoints import ALWAYS_RUNS, LEFT_UNCOMPILED
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
-_AT_IMPORT = "Module-level code always runs uncompiled: it stops each time it runs."
 _NEEDS_DEBUGPY = "Mode `run` stops in the running program, and this session is without debugpy (`runtime` is false)."
-_LEFT_UNCOMPILED = (
-    "{} is left uncompiled, and stops here each time it runs. "
-    "What would inline it breaks its graph at the call, or runs uncompiled too: with fullgraph=True, "
-    "and where it is called in the body of torch.cond, torch.func.grad or the like."
-)
 
 
 class RunBreakpoints(LineKind):
@@ -67,7 +62,7 @@ class RunBreakpoints(LineKind):
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
         key = where.function
-        return placement.placed(asked.id, _AT_IMPORT if key is None else _LEFT_UNCOMPILED.format(key.name), where)
+        return placement.placed(asked.id, ALWAYS_RUNS if key is None else LEFT_UNCOMPILED.format(name=key.name), where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
         before = self._rows.pop(path, None)

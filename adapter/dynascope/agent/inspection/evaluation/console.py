@@ -29,6 +29,7 @@ from dynascope.agent.isolation.comptime_context import console_text
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.program.cancellation import Cancelled
+from dynascope.explain.effects import effect
 
 NOT_SET = (
     "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "
@@ -179,7 +180,7 @@ class Console:
         yield
         notice = f"ctx.{name} changes what is compiled"
         if name == "graph_break":
-            notice += ": when the program resumes, the graph ends here and the rest of the function runs uncompiled"
+            notice += f": when the program resumes, {effect('rest uncompiled', graph='the graph')}"
         print(f"{notice}. This compile now differs from that of a plain run.")
 
 

@@ -20,6 +20,7 @@ from dynascope.agent.internals.compile.compile_context import (
 from dynascope.agent.internals.frames.frame_state import inline_depth
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.frames.translators import active_translators, code_of, instruction, output_of
+from dynascope.explain.compiles import made
 
 
 def heading(names: Names) -> Heading:
@@ -56,17 +57,8 @@ def _rows(options: ViewOptions, translator: Any) -> list[Row]:
 
 
 def _reason(compile_id: str, attempt: int, root: Any) -> str:
-    why = recompile_reason()
-    if why is not None:
-        reason = f"recompile: {why}"
-    elif is_resume_function(code_of(root)):
-        reason = "the rest of a function after a graph break"
-    elif compile_id.endswith("/0"):
-        reason = "first compile of this code"
-    else:
-        reason = "recompile"
-    return (
-        f"{reason}; restarted by Dynamo {attempt} times"
-        if attempt > 1
-        else reason + ("; restarted by Dynamo" if attempt else "")
-    )
+    why, times = recompile_reason(), f" {attempt} times" if attempt > 1 else ""
+    is_rest, reason = is_resume_function(code_of(root)), "recompile" if why is None else f"recompile: {why}"
+    if why is None and (is_rest or compile_id.endswith("/0")):
+        reason = made(is_rest)
+    return f"{reason}; restarted by Dynamo{times}" if attempt else reason

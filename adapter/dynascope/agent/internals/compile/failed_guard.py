@@ -19,8 +19,11 @@ from typing import Any
 import torch
 from torch.overrides import _get_current_function_mode_stack
 
+from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, stride_text, tensor_text
+from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.recompiles.recompile_reason import FailedGuard
 
 _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 _CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, collections.deque, str)
@@ -49,6 +52,22 @@ _GLOBAL_STATE: dict[str, Callable[[], object]] = {
     "torch_function_modes": lambda: [type(mode).__name__ for mode in _get_current_function_mode_stack()],
 }
 """The current state of torch by its name in Dynamo's `GLOBAL_STATE` guard (2.2)."""
+
+
+def recompile(failed: FailedGuard, frame: Any) -> Recompile:
+    """Return the fact of a guard that failed for a frame (`DynamoFrameType`, 2.1)."""
+    code = original_code(frame.f_code)
+    return Recompile(
+        path=code.co_filename,
+        line=code.co_firstlineno,
+        function=code.co_qualname,
+        failed_compile_id=failed.failed_compile_id,
+        guard=failed.guard,
+        value=value_met(failed.guard, frame),
+        guard_path=failed.path,
+        guard_line=failed.line,
+        hint=failed.hint,
+    )
 
 
 def value_met(guard: str, frame: Any) -> str | None:

@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames.lines import first_places, is_at
+from dynascope.explain.problem import named
 
 _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_.*_at_(\d+)$")
 _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")
@@ -48,6 +49,11 @@ def line_of_break(code: types.CodeType) -> int | None:
     """Return the line of the graph break after which code continues; None for other code."""
     match = _RESUMES_AT.match(code.co_name)
     return None if match is None else int(match[1])
+
+
+def name_of(code: types.CodeType) -> str:
+    """Return the name of a function, or of the part that a resume function runs, for users."""
+    return named(original_code(code).co_qualname, line_of_break(code))
 
 
 def runtime_name(code: types.CodeType) -> str | None:

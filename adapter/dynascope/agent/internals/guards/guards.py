@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.internals.sources import source_text
+from dynascope.explain.problem import where
 from dynascope.facts.model import Guard
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
@@ -30,6 +31,9 @@ class GuardFact:
     guard: Any
     """The `torch._guards.Guard`, for `guard_details`."""
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.source}".strip()
+
 
 @dataclass(slots=True)
 class ShapeGuardFact:
@@ -43,6 +47,9 @@ class ShapeGuardFact:
     size_oblivious: bool
     guard: Any
     """The `torch._guards.ShapeGuard`."""
+
+    def __str__(self) -> str:
+        return self.expression if self.user_place is None else f"{self.expression} ({where(*self.user_place)})"
 
 
 @dataclass(slots=True)

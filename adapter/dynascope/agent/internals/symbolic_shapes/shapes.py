@@ -24,6 +24,11 @@ class SymbolFact:
     symbol: Any = None
     """The sympy symbol, for `guards.shape_guards_on`."""
 
+    def __str__(self) -> str:
+        fixed = f", replaced by {self.replacement}" if self.replacement is not None else ""
+        source = f" ({', '.join(self.sources)})" if self.sources else ""
+        return f"{self.name}{source} in [{self.low}, {self.high}]{fixed}"
+
 
 class Symbols:
     """The symbols of `OutputGraph.shape_env` (2.0) now: its `var_to_range`, `var_to_sources`, `replacements`."""

@@ -9,6 +9,7 @@ from dynascope.agent.recorder import process
 from dynascope.agent.recorder.process import Recorded
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
+from dynascope.explain.comparison import summary
 from dynascope.facts import model
 from dynascope.facts.comparison.columns import columns
 from dynascope.facts.comparison.recorded import (
@@ -22,7 +23,6 @@ from dynascope.facts.comparison.recorded import (
     no_compile,
     replaced,
 )
-from dynascope.facts.comparison.sentences import summary
 from dynascope.facts.comparison.traced import Place
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError

@@ -9,7 +9,7 @@ from dynascope.agent.recorder import process
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves
 from dynascope.agent.session.session import Session
-from dynascope.facts.in_progress.sentence import doing
+from dynascope.explain.in_progress import doing
 from dynascope.wire.dap import ThreadsBody
 from dynascope.wire.to_agent import (
     CompileOn,

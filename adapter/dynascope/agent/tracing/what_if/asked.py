@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 
@@ -44,11 +44,6 @@ class Assigned:
     name: str
     value: Any
     is_setting: bool = False
-
-
-def is_decision(value: str) -> bool:
-    """Whether a value that a client sets is a word for a decision."""
-    return value.strip() in get_args(Kind)
 
 
 def parsed(text: str) -> Decided | Assigned:

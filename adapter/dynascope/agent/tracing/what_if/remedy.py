@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import PurePath
 from typing import Any
 
 from dynascope.agent.internals.guards.changed import Changed
@@ -15,9 +14,11 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.agent.speculation import changes
 from dynascope.agent.speculation.trial import Outcome
-from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
+from dynascope.explain import why as says
+from dynascope.explain.problem import where
+from dynascope.explain.what_if import end
+from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, is_buffer, is_first_state, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
-from dynascope.facts.recompiles.remedies import is_buffer, is_first_state
 from dynascope.facts.recompiles.wanted_value import met
 
 InForce = Callable[[], AbstractContextManager[None]]
@@ -32,21 +33,10 @@ _SETTING = re.compile(r"(torch\.[\w.]*config)\.(\w+) ?= ?(True|False)")
 DYNAMIC = "`dynamic=True`"
 _IS_DYNAMIC = {"assume_static_by_default": False}
 _AS_FIRST_CALL = {"automatic_dynamic_shapes": False}
-_ALWAYS_FIXED = "0 and 1 are always fixed."
-_WHY_NOT = {
-    "size": "the size is dynamic already, and it is the code that needs this.",
-    "value": "Dynamo makes only ints and floats dynamic.",
-    "global state": "the calls would have to be made in the same state.",
-}
-_BOUND = "the number is dynamic already, and it is the code that needs this."
-_NUMPY = f"the sizes {_ALWAYS_FIXED}"
-_OTHER_NUMBER = "the callers would have to pass numbers of one type."
 _BUFFERS = (  # the second is for modules of torch's own classes
     "torch._dynamo.config.force_parameter_static_shapes = False"
     " torch._dynamo.config.force_nn_module_property_static_shapes = False"
 )
-_STEP = "the optimizer would have to take a step."
-_CALLER = "what the callers pass would have to change."
 
 
 def remedies_to_try(
@@ -62,18 +52,18 @@ def remedies_to_try(
         both = f"{parameters[0].partition(' and ')[0]}, {properties[0]}"
         return [parameters, (both, _with({}, parameters[1], properties[1]))]
     if is_range_of_mark(guard):
-        return "the callers would have to mark it otherwise."
+        return says.MARKS
     setting = _SETTING.search(guard)
     if setting is not None:
         return [_by_setting(setting, subject)]
     number: Any = value
     if subject.kind == "size" and ("mismatch" in guard or is_of_zero_and_one(guard)):
         if not is_tensor(value):  # an array of NumPy, which cannot be marked
-            return _NUMPY if {met(guard), str(then)} & {"0", "1"} else [_DYNAMIC_REMEDY]
+            return says.SIZES_FIXED if {met(guard), str(then)} & {"0", "1"} else [_DYNAMIC_REMEDY]
         number = value.shape[subject.dimension or 0]  # type: ignore[attr-defined]
     is_number = type(number) is int or (type(number) is float and subject.kind == "value")
     if subject.kind not in ("size", "value") or not is_number:
-        return _STEP if is_first_state(subject, guard) else _WHY_NOT.get(subject.kind, _CALLER)
+        return says.STEP if is_first_state(subject, guard) else says.WHY_NOT.get(subject.kind, says.CALLER)
     if subject.kind == "size":
         return _of_size(subject, value, bool({number, then} & {0, 1}), tied)
     return _of_number(guard, number, then, tied)
@@ -116,13 +106,13 @@ def _place(subject: GuardedValue) -> str:
 def _of_number(guard: str, number: float, then: float | None, tied: Sequence[Tied]) -> list[Remedy] | str:
     is_int = type(number) is int
     if is_bound(guard.partition("  # ")[0]) and not (is_int and number in (0, 1)):
-        return _BOUND
+        return says.BOUND
     if " == " in guard and type(number) is not type(then):
-        return _OTHER_NUMBER
+        return says.OTHER_NUMBER
     if not is_int:
         return [_DYNAMIC_REMEDY]
     if {number, then} & {0, 1}:
-        return f"the numbers {_ALWAYS_FIXED}"
+        return says.NUMBERS_FIXED
     return [_together([], [guard.partition(" == ")[0]], tied), _DYNAMIC_REMEDY]
 
 
@@ -155,7 +145,7 @@ _DYNAMIC_REMEDY = DYNAMIC, _with(_IS_DYNAMIC)
 def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
     """Return whether the guard is gone in an outcome, and that as a clause."""
     if outcome.error is not None:
-        return False, f"Dynamo gives the frame up, {outcome.error}"
+        return False, end(outcome)
     name = subject.text
     symbol = _symbol(outcome, name)
     if subject.kind == "sizes":
@@ -169,22 +159,21 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -
     false = [guard for guard in conditions if then is not None and not can_be(guard.guard.expr, symbol.symbol, then)]
     places = [(guard.user_place, guard.expression) for guard in false or conditions]
     place, condition = next((each for each in places if each[0] is not None), (None, None))
-    needs = "" if condition is None else f", because {_where(place)} needs {condition.replace(symbol.name, name)}"
+    needs = "" if condition is None else says.because(place, "needs", condition.replace(symbol.name, name))
     if symbol.replacement is not None:
-        return False, f"the guard is still there{needs}"
+        return False, says.STILL_THERE.format(needs=needs)
     if false:
-        return False, f"{name} is dynamic, but not all its values fit{needs}"
-    text = f"{name} is dynamic in [{symbol.low}, {symbol.high}]{same}"
+        return False, says.NOT_ALL_FIT.format(name=name, needs=needs)
+    text = says.DYNAMIC_IN.format(name=name, low=symbol.low, high=symbol.high, same=same)
     if then is not None and symbol.low.lstrip("-").isdecimal() and then < int(symbol.low):
-        return False, f"{text}, and {then} is compiled by itself"
+        return False, says.COMPILED_ALONE.format(text=text, then=then)
     if symbol.hint is not None:
-        return True, f"{text}, and the guard is gone"
+        return True, says.GONE.format(text=text)
     if outcome.graph_break is not None:
-        place = outcome.graph_break.path, outcome.graph_break.line
-        return False, f"{text}, but the graph breaks at {_where(place)}"
+        return False, says.BREAKS.format(text=text, place=where(outcome.graph_break.path, outcome.graph_break.line))
     checked = [check.removeprefix("runtime assert ").replace(symbol.name, name) for check in symbol.constraints]
-    raises = f", but a call raises unless {' and '.join(checked)}" if checked else ""
-    return True, f"{text}, and the guard is gone{raises}"
+    raises = says.RAISES.format(checks=" and ".join(checked)) if checked else ""
+    return True, says.GONE.format(text=text) + raises
 
 
 def still_fixed(outcome: Outcome, subject: GuardedValue, changed: Sequence[Changed]) -> str:
@@ -196,8 +185,7 @@ def still_fixed(outcome: Outcome, subject: GuardedValue, changed: Sequence[Chang
             found.append(name)
     if len(found) > _NAMED:
         found = [*found[:_NAMED], f"{len(found) - _NAMED} more"]
-    has, are = ("has", "is") if len(found) == 1 else ("have", "are")
-    return f"; but {' and '.join(found)} {has} changed, too, and {are} still fixed" if found else ""
+    return says.still_fixed(found)
 
 
 def _symbol(outcome: Outcome, name: str) -> SymbolFact | None:
@@ -217,13 +205,13 @@ def _relation(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
     }
     shared = next((symbol for symbol, number in known.items() if number > 1), None)
     if shared is not None:
-        return False, f"the guard is still there: {shared} stands for several of the sizes"
+        return False, says.SHARED.format(symbol=shared)
     own = {symbol for symbol, number in known.items() if number}
     compared = next((each for each in outcome.shape_guards if len(own & each.guard.expr.free_symbols) > 1), None)
     if compared is None:
-        return True, "each size has a symbol of its own, and the guard is gone"
-    who = f"{_where(compared.user_place)} needs" if compared.user_place else "there is the guard"
-    return False, f"each size has a symbol of its own, but {who} {compared.expression}"
+        return True, says.GONE.format(text=says.APART)
+    who = f"{where(*compared.user_place)} needs" if compared.user_place else "there is the guard"
+    return False, f"{says.APART}, but {who} {compared.expression}"
 
 
 def _without_symbol(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
@@ -231,11 +219,6 @@ def _without_symbol(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]
     name = readable(subject.expression)
     on_it = [guard for guard in outcome.guards if readable(guard.source) == name and guard.kind != "TYPE_MATCH"]
     if not on_it:
-        return True, f"no guard is on {name}"
+        return True, says.NO_GUARD_ON.format(name=name)
     place = next(((guard.file, guard.line) for guard in on_it if guard.file and guard.line), None)
-    needs = "" if place is None else f", because {_where(place)} uses {name}"
-    return False, f"the guard is still there{needs}"
-
-
-def _where(place: Sequence[Any] | None) -> str:
-    return "" if place is None else f"{PurePath(place[0]).name}:{place[1]}"
+    return False, says.STILL_THERE.format(needs=says.because(place, "uses", name) if place else "")

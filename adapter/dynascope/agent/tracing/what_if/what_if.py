@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import PurePath
+from typing import get_args
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
@@ -26,7 +26,8 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
-from dynascope.agent.tracing.what_if.difference import Difference
+from dynascope.explain.problem import where
+from dynascope.explain.what_if import Difference, harm
 
 _EFFECTS = (
     "To try this, Dynamo traces this frame to its end, and not all can be undone: {}. Ask again to try it all the same."
@@ -37,11 +38,7 @@ _EFFECTS_OF_KEEPING = (
 )
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
 _AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
-_GIVEN_UP = (
-    "With this change Dynamo gives the frame up: the whole function runs uncompiled, and Dynamo never compiles it "
-    "again in this process. Ask again to keep it all the same."
-)
-_FAILS = "With this change the compile fails with {}. Ask again to keep it all the same."
+_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
 
 
@@ -79,7 +76,8 @@ class WhatIf:
         difference = self._try(change)
         self._tried = change
         end = _AS_KEPT if self._state.kept else _PLAINLY
-        return Row("", f"{difference.text()}\n{end}", children=Children(named=fixed(difference.rows())))
+        rows = fixed([Row(*each) for each in difference.rows()])
+        return Row("", f"{difference.text()}\n{end}", children=Children(named=rows))
 
     def try_value(self, target: str, value: str, frame: int) -> Row | None:
         """Try what a client sets, tell the difference, and return the row; None for no number.
@@ -87,7 +85,7 @@ class WhatIf:
         `dynamic` and `static` are values, too. Raises EvaluationError.
         """
         names = Names(self._stack[frame])
-        decision = asked.is_decision(value)
+        decision = value.strip() in get_args(asked.Kind)
         if not decision and not names.is_number(target):
             return None
         question = f"{target} {value}" if decision else f"{target} = {value}"
@@ -124,7 +122,7 @@ class WhatIf:
         kept = self._state.kept
         plain, changed = self._outcome(kept), self._outcome([*kept, change], change)
         is_worse = changed.error is not None and plain.error is None
-        self._harm = (_GIVEN_UP if changed.is_given_up else _FAILS.format(changed.error)) if is_worse else None
+        self._harm = harm(changed) if is_worse else None
         return Difference(plain, changed)
 
     def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
@@ -245,4 +243,4 @@ class WhatIf:
 
 def _place(translator: Translator) -> str:
     code = original_code(translators.code_of(translator))
-    return f"{code.co_name}, {PurePath(code.co_filename).name}:{translators.line_of(translator)}"
+    return f"{code.co_name}, {where(code.co_filename, translators.line_of(translator))}"

@@ -13,6 +13,7 @@ from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
 from dynascope.agent.breakpoints.never_hit import why_not_stopped
 from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of
+from dynascope.explain import breakpoints as says
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.hook import Hook
 
 _UNKNOWN = "Dynamo has not traced code at this address yet."
-_STOPS = "It stops when Dynamo traces this instruction, in each compile of its function."
 
 
 class InstructionBreakpoints(BreakpointKind):
@@ -67,7 +67,7 @@ class InstructionBreakpoints(BreakpointKind):
         self, asked: InstructionBreakpoint, breakpoint: Breakpoint
     ) -> tuple[AddressedBreakpoint, BreakpointState]:
         """Return where the breakpoint is, and its state. Raises BadAddress."""
-        state = BreakpointState(id=asked.id, verified=True, message=_STOPS)
+        state = BreakpointState(id=asked.id, verified=True, message=says.AT_INSTRUCTION)
         try:
             listing, index = self._listings.find(asked.instruction_reference, asked.offset or 0)
         except BadAddress as error:
@@ -78,7 +78,7 @@ class InstructionBreakpoints(BreakpointKind):
             return AddressedBreakpoint(breakpoint, *awaited), state
         if index < (first := listing.first_traced()):
             index = first
-            state.message = f"Moved past the function prologue. {_STOPS}"
+            state.message = f"Moved past the function prologue. {says.AT_INSTRUCTION}"
         state.instruction_reference = text_of(listing.address(index))
         state.line, state.source = listing.rows[index].line, Source(path=listing.path)
         return AddressedBreakpoint(breakpoint, listing, index), state
@@ -91,8 +91,8 @@ class InstructionBreakpoints(BreakpointKind):
             if breakpoint.reached:
                 why = why_not_stopped(breakpoint)
             elif isinstance(code, int):
-                why = "Dynamo has traced no code at this address."
+                why = says.NO_SUCH_ADDRESS
             else:
-                why = f"Dynamo did not trace this instruction of {code.function} after the breakpoint was set."
+                why = says.INSTRUCTION_NOT_TRACED.format(name=code.function)
             if why is not None:
                 yield msgspec.structs.replace(state, message=why)

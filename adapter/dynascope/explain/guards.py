@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.wanted_value import wanted
 
 _NAMED = 3
@@ -26,6 +26,12 @@ _BUILTIN = re.compile(r"\b__builtins_dict___\d+\['(\w+)'\]")
 def condition(text: str) -> str:
     """Return a guard without the line that torch names for it."""
     return text.partition("  # ")[0].strip()
+
+
+def must(subject: GuardedValue, clause: str) -> str:
+    """Return what a guard wants of its value: `x.size()[0] must be 3`."""
+    names_all = subject.kind in ("identity", "keys", "elements", "attribute")
+    return f"{readable(subject.expression) if names_all else subject.text} must {clause}"
 
 
 def sentences(guards: Iterable[str]) -> list[str]:
@@ -71,7 +77,7 @@ def _sentence(text: str) -> str:
     if _TENSOR.match(code) is not None:
         told = f"{_value(text)} must keep its type, dtype, device, requires_grad, sizes and strides"
     elif clause is not None:
-        told = f"{readable(subject.expression) if subject.kind == 'identity' else subject.text} must {clause}"
+        told = must(subject, clause)
     else:
         told = readable(code)
     place = _place(text)

@@ -1,0 +1,86 @@
+"""Say at a stop what the compiler has decided, and why: the text below the line that every speaker has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dynascope.explain.effects import Effect, as_sentence, effect
+from dynascope.explain.failures import NO_REASON
+from dynascope.explain.problem import where
+from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
+from dynascope.explain.remedies import remedies_of
+from dynascope.facts.break_message import BreakMessage
+from dynascope.facts.counts import counted
+from dynascope.facts.model import Recompile
+from dynascope.facts.recompiles.causes import Cause
+from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
+
+_RETURNS, _JUMPS, _UNCOMPILED = "return_value", "generic_jump", "step_unsupported"
+"""torch's reasons for the end of a graph that is no graph break (`OutputGraph.compile_subgraph_reason`, 2.0)."""
+AFTER_LIMIT = "calls that no compiled code fits run uncompiled, or raise with fullgraph=True."
+IS_AN_ERROR = "torch._dynamo.config.error_on_recompile makes it an error."
+WHERE_MORE_IS_TOLD = (
+    "The guard of each compile, and what helps: `why` at the prompt or in the debug console.\n"
+    "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
+)
+
+
+def breaks(messages: Sequence[BreakMessage]) -> str:
+    """Return nested breaks as text: type, explanation, hints, page; the cause first."""
+    texts = []
+    for each in messages:
+        hints = (f"Hint: {hint}" for hint in each.hints)
+        texts.append("\n".join(line for line in (each.type, each.explanation, *hints, each.page) if line))
+    return "\n\nIt led to another graph break: ".join(texts)
+
+
+def graph_break(messages: Sequence[BreakMessage], known: Effect) -> str:
+    """Return breaks, and what comes of them in the compile that is stopped."""
+    return f"{breaks(messages)}\n\n{as_sentence(effect(known, graph='the graph'))}"
+
+
+def recompile(
+    kind: RecompileKind, what: str, found: Sequence[Cause], fits: Sequence[str], more: Sequence[str]
+) -> tuple[str, str]:
+    """Return the line and text of a call for which guards failed; those of `fits` hold now."""
+    line = title(kind, found[0].about if found else "", what)
+    failed = [f"{failed_guard(each)}{_place(each)}" for cause in found for each in cause.entries]
+    fitting = [f"Compile {each} fits now: {MADE_SINCE}." for each in fits]
+    hints = dict.fromkeys(f"Hint: {hint}" for cause in found for hint in remedies_of(cause))
+    return line, "\n".join([line, *(failed or [NO_REASON]), *fitting, *hints, *more])
+
+
+def limit(setting: str, value: int) -> list[str]:
+    """Return what is said of a limit that is reached, and against it."""
+    return [f"torch._dynamo.config.{setting} is {value}: {AFTER_LIMIT}", f"Hint: {LIMIT_REMEDY.format(setting)}"]
+
+
+def _place(fact: Recompile) -> str:
+    return f" ({where(fact.guard_path, fact.guard_line)})" if fact.guard_path and fact.guard_line else ""
+
+
+def graph_end(
+    reason: str, messages: Sequence[BreakMessage], outputs: int | None, values: int, rest: Sequence[str]
+) -> str:
+    """Return why a graph ends; `outputs` is None without one, `rest` continues the function."""
+    why, then = "at the return" if reason == _RETURNS else "here", ", ".join(rest)
+    if reason.startswith(_JUMPS):  # to both branches, each with the frames that called this one
+        middle = len(rest) // 2
+        why = "at a jump that depends on data"
+        then = f"{', '.join(rest[:middle])} or {', '.join(rest[middle:])}" if rest else ""
+    elif messages and reason != _UNCOMPILED:
+        why = f"at a graph break ({messages[0].registry_id or messages[0].type})"
+    elif not rest and reason == _UNCOMPILED:
+        then = "the rest runs uncompiled"
+    what = "no graph to call" if outputs is None else counted(outputs, "output")
+    return f"The graph ends {why}: {what}, {counted(values, 'value')} to restore{f', then {then}' if then else ''}"
+
+
+def specialized(title: str, reason: str, constraints: Sequence[str]) -> str:
+    """Return why a symbol is fixed; `constraints` are of the mark that forbids it."""
+    lines = [f"{title}: another size is compiled again."]
+    if reason:
+        lines.append(f"Reason: {reason}")
+    if constraints:
+        lines.append(f"It was marked dynamic: {'; '.join(constraints)}. Dynamo will raise a violation.")
+    return "\n".join(lines)
