@@ -59,7 +59,7 @@ def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
         session.break_in("aten.add")
         heard_by = {name: len(wrapped.subscribers) for name, wrapped in wrapping._wrapped.items()}
         number = times_wrapped()
-        assert set(number.values()) == {1}, number
+        assert number and not {name.name: times for name, times in number.items() if times != 1}
     assert heard_by[torch_names.PUSH_TX] == 3 and heard_by[torch_names.RECOMPILATION_REASONS] == 4
     assert times_wrapped() == before
 
