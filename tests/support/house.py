@@ -15,11 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
-INTERNALS = ROOT / "adapter/dynascope/agent/internals"
+TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events", "isolation", "speculation"))
+"""What reads torch, hears of its calls, keeps it from our acts, and traces on trial."""
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
     ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
-    ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
+    ROOT / "adapter/dynascope/agent/program/threads.py",
 }
 
 # What each wing, and each module beside them, may import of ours, itself apart.
@@ -64,31 +65,32 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"dynascope.dap.server", "dynascope.debugpy_process", "dynascope_lsp.server"},
     "__main__": {"dynascope.cli"},
 }
-# The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.
+# The rooms of the three large wings, from the top floor down: which rooms each may import. Never one of its own floor.
 ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
-            "startup": "session recorder suspension program",
-            "api": "session inspection internals program",
+            "session": "backward exception_filters breakpoints tracing inspection suspension recorder documents"
+            " speculation events isolation internals program",
         },
         {
-            "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
-            " internals program",
+            "backward": "breakpoints inspection suspension events isolation internals program",
+            "exception_filters": "breakpoints tracing inspection suspension events internals program",
         },
         {
-            "backward": "breakpoints stops inspection suspension internals program",
-            "exception_filters": "breakpoints tracing stops inspection internals program",
+            "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
+            "recorder": "documents speculation events isolation internals program",
         },
-        {"breakpoints": "tracing stops inspection suspension documents internals program"},
-        {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents program", "recorder": "documents internals program"},
         {
-            "inspection": "internals program",
-            "suspension": "internals program",
-            "documents": "internals program",
+            "tracing": "inspection suspension speculation events isolation internals program",
+            "documents": "speculation events internals program",
         },
-        {"internals": "program"},
-        {"program": ""},
+        {
+            "inspection": "isolation internals program",
+            "suspension": "isolation internals program",
+            "speculation": "events isolation internals program",
+        },
+        {"events": "internals program", "isolation": "internals"},
+        {"internals": "", "program": ""},
     ],
     "dap": [
         {"server": "serving session program client protocol log"},
@@ -99,6 +101,16 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {"program": "agent_channel client protocol log"},
         {"agent_channel": "protocol", "client": "protocol"},
         {"protocol": "", "log": ""},
+    ],
+    "dynascope_lsp": [
+        {"server": "serving protocol"},
+        {"serving": "features registry session protocol"},
+        {"features": "registry progress session explorer fixes recorded documents trials settings"},
+        {"registry": "session", "progress": "session"},
+        {"session": "prediction recorded documents trials settings"},
+        {"explorer": "", "fixes": "recorded documents", "prediction": "recorded documents"},
+        {"recorded": "documents settings", "protocol": "documents"},
+        {"documents": "", "settings": "", "trials": ""},
     ],
 }
 # Sent to the program and run there, so that its import of the agent happens in the program's interpreter; and what
@@ -185,9 +197,13 @@ def where(path: Path, line: int, what: str) -> str:
     return f"{path.relative_to(ROOT)}:{line}: {what}"
 
 
+def package(of: str) -> str:
+    return of if of == "dynascope_lsp" else f"dynascope.{of}"
+
+
 def room(name: str, of: str) -> str:
-    """The room of wing `of` that a module is in: `dynascope.agent.stops.stop` → `stops`."""
-    return name.removeprefix(f"dynascope.{of}").lstrip(".").partition(".")[0]
+    """The room of wing `of` that a module is in: `dynascope.agent.tracing.hook` → `tracing`."""
+    return name.removeprefix(package(of)).lstrip(".").partition(".")[0]
 
 
 def rooms_used(of: str) -> dict[str, set[str]]:
@@ -197,7 +213,7 @@ def rooms_used(of: str) -> dict[str, set[str]]:
     for path in SOURCES:
         here = room(module_name(path), of) if wing(path) == of else ""
         if here in rooms:
-            others = {room(name, of) for _, name in imports(path) if below(name, (f"dynascope.{of}",))}
+            others = {room(name, of) for _, name in imports(path) if below(name, (package(of),))}
             used[here] |= (others & rooms) - {here}
     return used
 
@@ -234,6 +250,7 @@ PICTURES = {
     "wings": lambda: picture(wings_used()),
     "agent": lambda: picture(rooms_used("agent")),
     "dap": lambda: picture(rooms_used("dap")),
+    "dynascope_lsp": lambda: picture(rooms_used("dynascope_lsp")),
 }
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 

@@ -100,7 +100,6 @@ def test_compiles_after_a_reset_have_other_names(store: Path, below: Below):
 
 def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
     assert told(below(RUN)) == [
-        ("Failed Compiles", "1"),
         ("Graph Breaks", "1 place"),
         ("Recompiles", "1 cause"),
         ("Backend Failures", "1"),
@@ -109,6 +108,8 @@ def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
         ("Compiles", "2"),
         ("Slowest Lines to Trace", ""),
     ]
+    (uncompiled,) = below(RUN, "Run Uncompiled")
+    assert uncompiled.label.endswith("a file that it never traces") and uncompiled.description == "model.py:20 log_step"
 
 
 def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: Below):

@@ -20,7 +20,6 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
-    INTERNALS,
     MAY_IMPORT,
     PYDEVD,
     PYDEVD_NAME,
@@ -28,10 +27,12 @@ from tests.support.house import (
     ROOT,
     RUNS_IN_THE_PROGRAM,
     SOURCES,
+    TORCH_ROOMS,
     below,
     identifiers,
     imports,
     module_name,
+    package,
     private_names,
     room,
     rooms_used,
@@ -50,7 +51,7 @@ def test_wings_import_only_what_they_stand_on():
         if module_name(path) in RUNS_IN_THE_PROGRAM:
             continue
         assert here in MAY_IMPORT, f"say in MAY_IMPORT what {here} may import of ours"
-        own = here if here == "dynascope_lsp" else f"dynascope.{here}"
+        own = package(here)
         for line, name in imports(path):
             if below(name, ("dynascope", "dynascope_lsp")) and not below(name, MAY_IMPORT[here] | {own}):
                 wrong.append(where(path, line, f"{here} imports {name}"))
@@ -69,7 +70,7 @@ def test_rooms_import_only_rooms_on_lower_floors(of: str):
         if floor[other] >= floor[name]
     ]
     used = rooms_used(of)
-    unknown = {room(module_name(path), of) for path in SOURCES if wing(path) == of} - allowed.keys() - {""}
+    unknown = {room(module_name(path), of) for path in SOURCES if wing(path) == of} - allowed.keys() - {"", "__main__"}
     assert not unknown, f"say in ROOMS which floor of {of} {unknown} is on"
     wrong += [f"{name} imports {', '.join(more)}" for name in used if (more := used[name] - allowed[name])]
     wrong += [
@@ -104,17 +105,17 @@ def test_only_the_agent_imports_torch():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_internals_name_what_is_private_to_dynamo():
+def test_only_four_rooms_name_what_is_private_to_dynamo():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if INTERNALS not in path.parents and module_name(path) not in ENTRY_POINTS
+        if not below(module_name(path), TORCH_ROOMS) and module_name(path) not in ENTRY_POINTS
         for line, name in private_names(path)
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_the_suspension_and_hidden_threads_name_pydevd():
+def test_only_the_suspension_and_threads_name_pydevd():
     wrong = [
         where(path, line, name)
         for path in SOURCES
@@ -221,11 +222,11 @@ def test_what_problems_are_worded_from_is_used_by_explain_alone():
     assert not wrong, "\n".join(wrong)
 
 
-def test_functions_of_internals_say_what_they_wrap_and_since_when():
+def test_functions_of_these_rooms_say_what_they_wrap_and_since_when():
     """Every public function there has a docstring; one that touches a private name has the torch version it is from."""
     wrong = []
     for path in SOURCES:
-        if INTERNALS not in path.parents:
+        if not below(module_name(path), TORCH_ROOMS):
             continue
         for node in tree(path).body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
@@ -274,7 +275,7 @@ def test_importing_leaves_torch_alone(part: str):
 
 def test_the_agent_begins_without_torch():
     """What waits for the program's own import of torch must not find torch imported by us."""
-    code = "import sys, dynascope.agent.startup.bootstrap; sys.exit('torch' in sys.modules)"
+    code = "import sys, dynascope.agent.session.startup.bootstrap; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
 
 

@@ -53,7 +53,8 @@ def guards(reader: Reader, each: model.Compile) -> str:
     costs = recorded.guard_costs(reader, each.id)
     if costs is None:
         raise _not_there(reader, each, GUARD_COSTS)
-    return f"# {title(each, each.compile_id)} guards: measured with the values of the call that it is for\n{costs.text}"
+    name = title(each, each.compile_id)
+    return f"# {name} guards: measured with the values of the call for which it was compiled\n{costs.text}"
 
 
 def forms(reader: Reader, each: model.Compile, asked: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.compiles import ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import first_line, named, where
+from dynascope.explain.problem import named, where
 from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
@@ -26,7 +26,7 @@ from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row
 _BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
 
-def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
+def compile_row(each: model.Compile, breaks: int, name: str) -> Row:
     """Return a compile, named by its id or by a name that says of which rank it is."""
     line = each.resumes_at or each.line
     icon, severity = _icon(each, breaks)
@@ -34,9 +34,8 @@ def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -
         where(each.path, line),
         counted(breaks, "graph break") if breaks else "",
         ended(each) if each.status == "captured" else "",
-        seconds(each.seconds) if each.status != "skipped" else first_line(each.skip_reason),
+        seconds(each.seconds),
     ]
-    name = each.compile_id if name is None else name
     return Row(
         key=f"compile:{each.id}",
         label=f"{f'[{name}] ' if name else ''}{named(each.function, each.resumes_at)}",
@@ -45,7 +44,7 @@ def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -
         icon=icon,
         severity=severity,
         place=at(each.path, line, each.source),
-        is_lazy=each.status != "skipped",
+        is_lazy=True,
     )
 
 
@@ -185,8 +184,6 @@ def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.C
 def _icon(each: model.Compile, breaks: int) -> tuple[str, Severity]:
     if each.status == "failed":
         return "error", "error"
-    if each.status == "skipped":
-        return "debug-step-over", ""
     if breaks:
         return "warning", "warning"
     return ("sync", "information") if each.reason else ("pass", "success")

@@ -109,16 +109,6 @@ def _against_run_before(opened: Opened, _: str) -> list[Row]:
     return rows_against(opened.reader, *both) if both is not None else []
 
 
-def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]]:
-    """Return what makes the rows of compiles that ended so."""
-
-    def below(opened: Opened, _: str) -> list[Row]:
-        found = [each for each in opened.compiles if each.status == status]
-        return [compile_row(each, name=opened.names[each.id]) for each in found]
-
-    return below
-
-
 def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[Row]]:
     """Return what makes the rows of a kind of problems."""
     return lambda opened, _: [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
@@ -161,8 +151,6 @@ _COUNTED: dict[ProblemKind, str] = {"graphBreak": "place", "recompile": "cause",
 _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "launch": _sections,
     **{kind: _of_kind(kind) for kind in HEADINGS},
-    "failedCompile": _of_status("failed"),
-    "skippedFrame": _of_status("skipped"),
     "compiles": _compiles,
     "slowest": _slowest,
     "before": _against_run_before,

@@ -19,9 +19,10 @@ from dynascope.explain.problem import Identities, Place
 from dynascope.facts import model
 from msgspec import Struct, structs
 
+from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
-from dynascope_lsp.prediction.modules import Module, module_candidates
+from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.agent.internals.guards.built_from import built_from
+from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.costs import lookup_time
-from dynascope.agent.internals.guards.filtered import Filter, Rebuilding
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
+from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding
 from dynascope.explain.guards import condition
 
 _NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."

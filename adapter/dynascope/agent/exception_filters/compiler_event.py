@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.internals.compile import graph_breaks
+from dynascope.agent.internals.compile.exceptions import stack_above
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
@@ -84,7 +84,7 @@ def details_of(error: BaseException, message: str, stack_trace: str | None = Non
 
 def stack_text(stack: Sequence[Translator]) -> str | None:
     """Return a traceback of the program's frames, then these, which are given innermost first."""
-    return traceback_of(graph_breaks.stack_above(frames_of(stack)))
+    return traceback_of(stack_above(frames_of(stack)))
 
 
 def frames_of(stack: Sequence[Translator]) -> list[StackFrame]:

@@ -7,17 +7,18 @@ import types
 from functools import partial
 from typing import Any
 
+from dynascope.agent.events.graph_breaks import GraphBreakEvents
+from dynascope.agent.events.recompiles import RecompileEvents
+from dynascope.agent.events.symbols import SpecializationEvents
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
-from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents, traced_stack
-from dynascope.agent.internals.compile.recompile_events import RecompileEvents
-from dynascope.agent.internals.compile.retrace import is_repeated
+from dynascope.agent.internals.compile.exceptions import traced_stack
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.hook import Hook

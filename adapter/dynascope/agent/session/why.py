@@ -13,11 +13,11 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import name_of
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
-from dynascope.agent.internals.isolation.isolation import as_for_the_call
+from dynascope.agent.isolation.isolation import as_for_the_call
+from dynascope.agent.program.collector import collection_postponed
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.session.tried_remedies import advice
-from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.explain import why as says
 from dynascope.explain.coming_recompiles import sentence
 from dynascope.explain.stories import keywords_apart, keywords_since

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.internals.compile.compile_context import trace_id
-from dynascope.agent.internals.hook_failures import HookFailures
-from dynascope.agent.internals.variables.mutations import MutationEvents
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver

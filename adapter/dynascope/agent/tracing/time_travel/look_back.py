@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt, RecordedLine
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from dynascope.agent.internals.compile import changes
-from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
+from dynascope.agent.speculation import changes
+from dynascope.agent.speculation.trial import Outcome
 from dynascope.explain import why as says
 from dynascope.explain.problem import where
 from dynascope.explain.what_if import end
