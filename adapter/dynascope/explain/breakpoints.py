@@ -77,8 +77,8 @@ class Expectation:
         if self.outlook is Outlook.NOT_YET:
             return text + (", and when it runs uncompiled." if self.runs_are_debugged else ".")
         if self.outlook is Outlook.NEVER_TRACED:
-            runs = f". It {stops} when it runs uncompiled." if self.runs_are_debugged else ""
-            return text + (runs or "; without debugpy this line cannot stop.")
+            runs = f". It {stops} when it runs uncompiled"
+            return f"{text}{runs if self.runs_are_debugged else '; without debugpy this line cannot stop'}."
         return text
 
 
@@ -96,9 +96,8 @@ def not_stopped(reached: int, hits: int, condition: str | None, hit_condition: s
 
 
 def not_run(what: str, here: str, condition: str | None) -> str:
-    if condition:
-        return f"{what} was not seen to run{here}, or its condition ({condition}) never held."
-    return f"{what} was not seen to run{here} after the breakpoint was set."
+    held = f", or its condition ({condition}) never held" if condition else " after the breakpoint was set"
+    return f"{what} was not seen to run{here}{held}."
 
 
 def times(count: int) -> str:

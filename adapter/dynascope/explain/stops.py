@@ -11,7 +11,6 @@ from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_gua
 from dynascope.explain.remedies import remedies_of
 from dynascope.facts.break_message import BreakMessage
 from dynascope.facts.counts import counted
-from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
 
@@ -44,7 +43,11 @@ def recompile(
 ) -> tuple[str, str]:
     """Return the line and text of a call for which guards failed; those of `fits` hold now."""
     line = title(kind, found[0].about if found else "", what)
-    failed = [f"{failed_guard(each)}{_place(each)}" for cause in found for each in cause.entries]
+    failed = [
+        failed_guard(each) + (f" ({where(each.guard_path, each.guard_line or 0)})" if each.guard_path else "")
+        for cause in found
+        for each in cause.entries
+    ]
     fitting = [f"Compile {each} fits now: {MADE_SINCE}." for each in fits]
     hints = dict.fromkeys(f"Hint: {hint}" for cause in found for hint in remedies_of(cause))
     return line, "\n".join([line, *(failed or [NO_REASON]), *fitting, *hints, *more])
@@ -53,10 +56,6 @@ def recompile(
 def limit(setting: str, value: int) -> list[str]:
     """Return what is said of a limit that is reached, and against it."""
     return [f"torch._dynamo.config.{setting} is {value}: {AFTER_LIMIT}", f"Hint: {LIMIT_REMEDY.format(setting)}"]
-
-
-def _place(fact: Recompile) -> str:
-    return f" ({where(fact.guard_path, fact.guard_line)})" if fact.guard_path and fact.guard_line else ""
 
 
 def graph_end(
