@@ -25,7 +25,7 @@ from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
-from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values import captured_graph_files
 from dynascope.agent.internals.autograd import captured_graph
@@ -76,7 +76,7 @@ class _Thread:
 _FAILED = "dynascope failed while a backward was captured; the capture continues.\n"
 
 
-class BackwardDebugger(Observer):
+class BackwardDebugger(BackwardObserver):
     """Stop in captures as an observer of compiled autograd. `remove` removes it completely."""
 
     def __init__(
@@ -127,7 +127,7 @@ class BackwardDebugger(Observer):
         """Report a backward in the debug console, for a user who debugs backwards."""
         self._send(Output(category="console", output=f"{run}\n"))
 
-    # ---- Observer
+    # ---- BackwardObserver
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
         thread = self._threads.setdefault(threading.get_ident(), _Thread())

@@ -24,7 +24,7 @@ _IN_PLAIN_WORDS = {
 Restart = Literal["speculation", "other"]
 
 
-class Observer(Protocol):
+class DynamoCalls(Protocol):
     """Receive the events of `CompileHooks`, all on the compiling thread."""
 
     def compile_begins(self) -> None: ...
@@ -60,7 +60,7 @@ class Gate(Protocol):
 class CompileHooks(Events):
     """Report each call that enters Dynamo, and each attempt at tracing, to an observer."""
 
-    def __init__(self, observer: Observer, failures: HookFailures) -> None:
+    def __init__(self, observer: DynamoCalls, failures: HookFailures) -> None:
         from torch._dynamo import exc
 
         super().__init__(failures)

@@ -37,7 +37,7 @@ class Rewind(BaseException):
         self.outermost = outermost
 
 
-class Call(NamedTuple):
+class TraceCall(NamedTuple):
     """The arguments of `convert_frame.trace_frame` (2.9), and the torch function modes that were in force then.
 
     From 2.12 on Dynamo has put the modes aside by then, before that it does so afterwards.
@@ -99,7 +99,7 @@ def _all_side_effects(last: Any) -> list[Any]:
 class _State(threading.local):
     can_repeat = False
     is_repeated = False
-    call: Call | None = None
+    call: TraceCall | None = None
     entered: Frames | None = None
 
 
@@ -116,7 +116,7 @@ def is_repeated() -> bool:
     return _this_thread.is_repeated
 
 
-def call_in_progress() -> Call:
+def call_in_progress() -> TraceCall:
     """Return this thread's call of `convert_frame.trace_frame`, while it traces."""
     assert _this_thread.call is not None
     return _this_thread.call
@@ -152,7 +152,7 @@ def _trace_until_done(rewinds: Callable[[], None], trace: Callable[..., Any], *a
     finally:
         collector.hook_ends()
     before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call, _this_thread.entered
-    call = Call(args, kwargs, sys.modules["torch.overrides"]._get_current_function_mode_stack())
+    call = TraceCall(args, kwargs, sys.modules["torch.overrides"]._get_current_function_mode_stack())
     _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, call
     is_outermost = not before[0]
     try:

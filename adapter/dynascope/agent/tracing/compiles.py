@@ -25,7 +25,7 @@ _ENDED_BY = "{} ended this compile before the place to go back to was reached.\n
 
 
 class Compiles:
-    """The `convert_frame.Observer` of the hook, on compiling threads."""
+    """The `convert_frame.DynamoCalls` of the hook, on compiling threads."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from dynascope.agent.inspection.values.callable_location import Place, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
-from dynascope.agent.internals.autograd.nodes import AutogradNode, Call, ForwardFrame
+from dynascope.agent.internals.autograd.nodes import AutogradNode, BackwardCall, ForwardFrame
 from dynascope.agent.internals.autograd.state import graph_of
 from dynascope.agent.program.user_code import OUR_FOLDER, real_path
 
@@ -45,7 +45,7 @@ class LiveCapture:
         self.sizes: Sequence[Any] = given.sizes
         self.scalars: Sequence[Any] = given.scalars
         self.checks_nans = given.check_nans
-        self.call: Call | None = autograd_nodes.backward_call()
+        self.call: BackwardCall | None = autograd_nodes.backward_call()
         self.passes: list[PassRun] = []
         self.node_texts: dict[str, str] = {}
         """Texts of the nodes from before the passes, as a pass may remove nodes."""

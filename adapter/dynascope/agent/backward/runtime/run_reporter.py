@@ -15,7 +15,7 @@ from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, Captures
 from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, HookCall
 from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
-from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.callable_location import place_of
 from dynascope.agent.internals.autograd import failures as autograd_failures
@@ -67,7 +67,7 @@ class _Run:
         self.events: tuple[Any, Any] | None = None
 
 
-class Recorder(Observer):
+class Recorder(BackwardObserver):
     """Observe compiled autograd; receivers get reports on the thread that ran the backward."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Recorder(Observer):
         with _lock:
             self._receivers = tuple(each for each in self._receivers if each != receive)
 
-    # ---- Observer
+    # ---- BackwardObserver
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
         self.captures.begins(compiler, given).inputs = inputs_by_device(given.tensors)

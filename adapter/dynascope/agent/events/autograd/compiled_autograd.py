@@ -15,7 +15,7 @@ from typing import Any
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd import cache as autograd_cache
-from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events, is_found
 from dynascope.agent.internals.autograd.failures import error_text
@@ -31,7 +31,7 @@ _captures = Events()
 class BackwardEvents(Events):
     """Report every backward to an observer, until `remove`. Captured graphs keep working without one."""
 
-    def __init__(self, observer: Observer, failures: HookFailures) -> None:
+    def __init__(self, observer: BackwardObserver, failures: HookFailures) -> None:
         import torch._dynamo.compiled_autograd  # noqa: F401
 
         super().__init__(failures)

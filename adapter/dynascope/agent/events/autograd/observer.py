@@ -1,4 +1,4 @@
-"""Define the events of a captured backward: `compiled_autograd` calls an `Observer` as the backward runs."""
+"""Define the events of a captured backward: `compiled_autograd` calls a `BackwardObserver` as the backward runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Compiler = Any
 """An `AutogradCompilerInstance` of torch._dynamo.compiled_autograd: one capture."""
 
 
-class Observer:
+class BackwardObserver:
     """Called on the thread that runs the backward; it must not keep a tensor alive."""
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None: ...

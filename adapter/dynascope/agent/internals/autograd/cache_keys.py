@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
-from dynascope.agent.internals.autograd.nodes import AutogradNode, Call
+from dynascope.agent.internals.autograd.nodes import AutogradNode, BackwardCall
 
 _SAVED, _RAW = "_saved_", "_raw_saved_"
 Facts = dict[str, str]
@@ -34,7 +34,7 @@ class NodeKey:
 
 
 def keys_of(
-    call: Call | None, accumulates: bool, inputs: Sequence[Any], input_origins: Sequence[tuple[int, str]]
+    call: BackwardCall | None, accumulates: bool, inputs: Sequence[Any], input_origins: Sequence[tuple[int, str]]
 ) -> list[NodeKey]:
     """Return the keys in the engine's order, the root first; empty where the nodes are unknown.
 
@@ -53,7 +53,7 @@ def keys_of(
     return keys
 
 
-def _keys_of(call: Call, accumulates: bool) -> list[NodeKey]:
+def _keys_of(call: BackwardCall, accumulates: bool) -> list[NodeKey]:
     numbers: dict[Any, int] = {}
     asked_for = [autograd_nodes.node_of(each) or id(each) for each in call.inputs]
     for each in asked_for:
@@ -76,7 +76,7 @@ def _keys_of(call: Call, accumulates: bool) -> list[NodeKey]:
     return keys
 
 
-def _edges_of_root(call: Call) -> list[tuple[AutogradNode | None, int]]:
+def _edges_of_root(call: BackwardCall) -> list[tuple[AutogradNode | None, int]]:
     return [
         (autograd_nodes.node_of(output), getattr(output, "output_nr", getattr(output, "output_index", 0)))
         for output in call.outputs

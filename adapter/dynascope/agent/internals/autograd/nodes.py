@@ -25,7 +25,7 @@ _FRAME_LINE = re.compile(r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P
 
 
 @dataclass(slots=True)
-class Call:
+class BackwardCall:
     """The arguments of `backward()` or `torch.autograd.grad()`, and the frame of the call."""
 
     outputs: Sequence[Any]
@@ -42,7 +42,7 @@ class ForwardFrame:
     name: str
 
 
-def backward_call() -> Call | None:
+def backward_call() -> BackwardCall | None:
     """Return this thread's current backward (`torch.autograd.graph._engine_run_backward`, 2.2)."""
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
@@ -52,17 +52,17 @@ def backward_call() -> Call | None:
     return None
 
 
-def _call_of(frame: types.FrameType) -> Call | None:
+def _call_of(frame: types.FrameType) -> BackwardCall | None:
     local = locals_of(frame)
     outputs, args = local.get("t_outputs"), local.get("args", ())
     if not isinstance(outputs, tuple | list):
         return None
     # run_backward(outputs, grads, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad)
     inputs = args[3] if len(args) > 3 and isinstance(args[3], tuple | list) else ()
-    return Call(outputs, inputs, frame)
+    return BackwardCall(outputs, inputs, frame)
 
 
-def walk(call: Call) -> list[AutogradNode | None]:
+def walk(call: BackwardCall) -> list[AutogradNode | None]:
     """Return nodes in the engine's order; first its own root, which Python never sees (None)."""
     roots = [node_of(output) for output in call.outputs]
     if None in roots:

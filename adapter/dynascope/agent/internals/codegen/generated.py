@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 
-class GeneratedCode:
+class NewGeneratedCode:
     """Examine each generated code object once."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.codegen.generated import GeneratedCode
+from dynascope.agent.internals.codegen.generated import NewGeneratedCode
 from dynascope.agent.suspension.debugpy.start_events import StartEvents
 
 
@@ -21,7 +21,7 @@ class TracingOff:
         self, debugger: Any, has_breakpoint_in: Callable[[types.CodeType], bool], starts_matter: Callable[[], bool]
     ) -> None:
         self._debugger = debugger
-        self._generated_code = GeneratedCode()
+        self._generated_code = NewGeneratedCode()
         self.start_events = StartEvents(has_breakpoint_in, starts_matter)
         self._untraced: set[int] = set()
         """The idents of the threads on which tracing stays off."""
