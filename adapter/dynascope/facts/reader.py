@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, Mapping
+from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.damage import decoding
@@ -131,7 +131,7 @@ class Reader:
             scope = (
                 f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :compile) "
                 f"AND {alias}.compile_id = :compile"
-                if alias in ("tensor", "line_time")
+                if alias in CLUSTERED
                 else f"{alias}.compile_id = :compile"
             )
             facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})

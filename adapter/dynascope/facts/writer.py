@@ -21,14 +21,13 @@ import msgspec
 from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
+from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm, encoded
 from dynascope.facts.interning import Interning
 from dynascope.facts.profile.model import Profile
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
-_ORDERED = {mapping.table for mapping in FACTS.values()} - {"tensor", "line_time"}
 
 
 class Writer:
@@ -137,7 +136,7 @@ class Writer:
 
     def _insert(self, mapping: Mapping, compile: int, facts: list[msgspec.Struct]) -> set[int]:
         """Insert facts of one kind and return the sources they name."""
-        ordered = mapping.table in _ORDERED
+        ordered = mapping.table not in CLUSTERED
         columns = ["compile_id", *(["ordinal"] if ordered else []), *mapping.columns]
         marks = ", ".join("?" * len(columns))
         place = columns.index("source_id")
