@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from dynascope.agent.session.session import Session
 from dynascope.agent.session.stopped_thread import answer, post
-from dynascope.wire.messages import Message, Request, StoppedThreadRequest
+from dynascope.wire.messages import Message, Request
 
 Handler = TypeVar("Handler", bound=Callable[[Any, Any], Any])
 FindThread = Callable[[Session, Any], int | None]
@@ -58,12 +58,3 @@ def serve(session: Session, message: Message) -> None:
         post(session, thread, message, at_stop)
     else:
         session.send(answer(message, lambda: _handlers[type(message)](session, message), RequestFailed))
-
-
-def unserved(kinds: tuple[type[Message], ...]) -> list[str]:
-    """Return the names of those kinds of messages that have no handler."""
-    return [
-        kind.__name__
-        for kind in kinds
-        if kind not in _handlers and not (issubclass(kind, StoppedThreadRequest) and kind in _at_stop)
-    ]
