@@ -61,13 +61,6 @@ def is_there(path: str) -> bool:
     return os.path.exists(path) or bool(linecache.getlines(path))
 
 
-def function_code_at(path: str, line: int) -> types.CodeType | None:
-    """Return the outermost function or lambda on a line; None at module level or if unreadable."""
-    code_lines = lines_with_code(path)
-    codes = () if code_lines is None else code_lines.code_at.get(line, ())
-    return next((code for code in codes if is_function(code)), None)
-
-
 def is_function(code: types.CodeType) -> bool:
     """Whether code is a function's, lambda's or comprehension's, not a module's or class's."""
     return code.co_name != "<module>" and bool(code.co_flags & 0x0002)  # CO_NEWLOCALS: class bodies lack CO_OPTIMIZED
