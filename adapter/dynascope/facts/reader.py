@@ -13,15 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-import msgspec
-
 from dynascope.facts import model, store
 from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
-from dynascope.facts.comparison.trail import Trail, decoded
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
-from dynascope.facts.damage import decoding
+from dynascope.facts.damage import decoded, decoding
 from dynascope.facts.profile.model import Profile
-from dynascope.facts.profile.model import decoded as decoded_profile
+from dynascope.facts.schema import CALL, PROFILE, TRAIL
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
@@ -144,21 +142,21 @@ class Reader:
 
     def trails(self, compile: int) -> dict[int, Trail]:
         """Return the trails of a compile by attempt."""
-        rows = self._connection.execute(
-            "SELECT attempt, data FROM trail WHERE compile_id = ? ORDER BY attempt", (compile,)
-        )
-        return {attempt: decoded(data) for attempt, data in rows}
+        return {int(kind.split()[1]): decoded(data, Trail) for kind, data in self._documents(compile, TRAIL)}
 
     def profiles(self, compile: int) -> list[Profile]:
         """Return the profile of a compile, then those of what torch compiled later."""
-        rows = self._connection.execute("SELECT data FROM profile WHERE compile_id = ? ORDER BY ordinal", (compile,))
-        return [decoded_profile(data) for (data,) in rows]
+        return [decoded(data, Profile) for _, data in self._documents(compile, PROFILE)]
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
-        row = self._connection.execute("SELECT data FROM compiled_call WHERE compile_id = ?", (compile,)).fetchone()
-        with decoding():
-            return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
+        found = self._documents(compile, CALL)
+        return decoded(found[0][1], model.CompiledCall) if found else None
+
+    def _documents(self, compile: int, kind: str) -> list[tuple[str, bytes]]:
+        """Return the documents of a compile whose kinds begin so, in their order."""
+        query = "SELECT kind, data FROM document WHERE compile_id = ? AND kind GLOB ? ORDER BY kind"
+        return self._connection.execute(query, (compile, f"{kind}*")).fetchall()
 
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""

@@ -10,6 +10,8 @@ import zlib
 
 from dynascope.facts.columns import CLUSTERED, ORDERED
 
+CALL, PROFILE, TRAIL = "call", "profile ", "trail "
+"""Kinds of documents, or what they begin with; a number follows. `generated.recorded` has more."""
 APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
 
@@ -59,25 +61,15 @@ CREATE TABLE graph_break_caller (
     PRIMARY KEY (source_id, compile_id, ordinal)
 ) WITHOUT ROWID;
 
-CREATE TABLE trail (
-    compile_id INTEGER NOT NULL, attempt INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, attempt)
-) WITHOUT ROWID;
-
-CREATE TABLE profile (
-    compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, ordinal)
-) WITHOUT ROWID;
-
-CREATE TABLE generated (
+CREATE TABLE document (
     compile_id INTEGER NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, kind)
 ) WITHOUT ROWID;
-
-CREATE TABLE compiled_call (compile_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """ + "".join(each.created() for each in ORDERED)
 
 VERSION = zlib.crc32(TABLES.encode()) >> 1
 """`PRAGMA user_version`: a store with other tables is another Dynascope's."""
 
-BY_COMPILE = (*(each.table for each in ORDERED), "trail", "profile", "generated", "compiled_call")
+BY_COMPILE = (*(each.table for each in ORDERED), "document")
 """Tables whose key begins with the compile."""
 BY_SOURCE = (*CLUSTERED, "graph_break_caller")
 """Tables whose key begins with the source."""
