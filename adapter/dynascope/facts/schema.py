@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import zlib
 
-from dynascope.facts.columns import CLUSTERED, ORDERED
+from dynascope.facts.columns import CLUSTERED, COMPILE, ORDERED
+from dynascope.facts.model import Run
 
 CALL, PROFILE, TRAIL = "call", "profile ", "trail "
 """Kinds of documents, or what they begin with; a number follows. `generated.recorded` has more."""
 APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
 
-TABLES = """
-CREATE TABLE run (
-    id INTEGER PRIMARY KEY, launch TEXT NOT NULL, origin TEXT NOT NULL, program TEXT NOT NULL, folder TEXT NOT NULL,
-    host TEXT NOT NULL, pid INTEGER NOT NULL, python_version TEXT NOT NULL, torch_version TEXT NOT NULL,
-    began REAL NOT NULL, ended REAL, rank INTEGER
-);
+TABLES = f"""
+CREATE TABLE run (id INTEGER PRIMARY KEY, {", ".join(each for each in Run.__struct_fields__ if each != "id")});
 CREATE INDEX run_by_launch ON run (launch);
 
 CREATE TABLE string (id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, value TEXT NOT NULL);
@@ -30,13 +27,7 @@ CREATE TABLE source (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL, line_hashes BLOB NOT NULL, digest BLOB NOT NULL, UNIQUE (path, digest)
 );
 
-CREATE TABLE compile (
-    id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, source_id INTEGER NOT NULL, compile_id TEXT NOT NULL,
-    attempts INTEGER NOT NULL, function INTEGER NOT NULL, line INTEGER NOT NULL, resumes_at INTEGER,
-    backend INTEGER NOT NULL, reason INTEGER, status TEXT NOT NULL, skip_reason INTEGER, failure INTEGER,
-    began REAL NOT NULL, seconds REAL NOT NULL, backend_seconds REAL NOT NULL, graphs INTEGER NOT NULL,
-    nodes INTEGER NOT NULL, rank_wait_seconds REAL NOT NULL
-);
+CREATE TABLE compile (id INTEGER PRIMARY KEY, run_id, {", ".join(COMPILE.columns)});
 CREATE INDEX compile_by_run ON compile (run_id);
 CREATE INDEX compile_by_source ON compile (source_id);
 
