@@ -239,10 +239,6 @@ class View:
     def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.Tensor]:
         return self._of(model.Tensor, "tensors", first_line, last_line)
 
-    def symbols(self) -> list[model.Symbol]:
-        """Return the symbols created in this file; `Reader.compile(n).symbols` has a compile's."""
-        return self._of(model.Symbol, "symbols")
-
     def graph_breaks(self) -> list[model.GraphBreak]:
         """Return the graph breaks at lines of this file."""
         return self._of(model.GraphBreak, "graph_breaks")
@@ -257,29 +253,13 @@ class View:
         )
         return self._reader._facts(mapping, clause, ())
 
-    def skipped_frames(self) -> list[model.Compile]:
-        """Return the functions of this file that run uncompiled; see `skip_reason`."""
-        return [each for each in self.compiles() if each.status == "skipped" and each.path == self.path]
-
-    def guards(self) -> list[model.Guard]:
-        return self._of(model.Guard, "guards")
-
     def recompiles(self) -> list[model.Recompile]:
         """Return the recompiles of functions of this file."""
         return self._of(model.Recompile, "recompiles")
 
-    def specializations(self) -> list[model.Specialization]:
-        return self._of(model.Specialization, "specializations")
-
     def varying_guards(self) -> list[model.VaryingGuard]:
         """Return the guards that lines of this file need and that will fail later."""
         return self._of(model.VaryingGuard, "varying_guards")
-
-    def backend_failures(self) -> list[model.BackendFailure]:
-        return self._of(model.BackendFailure, "backend_failures")
-
-    def line_times(self) -> list[model.LineTime]:
-        return self._of(model.LineTime, "line_times")
 
     @property
     def paths(self) -> dict[int, str]:
