@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
-from dynascope.agent.session.startup.process_tree import descendants
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE, new_token
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, Stopping
@@ -167,7 +167,7 @@ def test_when_the_adapter_vanishes_a_launched_program_ends_with_its_children(doo
         breakpoint_at(adapter, program, LINE)
         adapter.ask(ConfigurationDone)
         adapter.expect(Stopping)
-        children = descendants(running.pid)
+        children = psutil.Process(running.pid).children(recursive=True)
         assert children
         began = time.monotonic()
         adapter.vanish()
@@ -175,14 +175,14 @@ def test_when_the_adapter_vanishes_a_launched_program_ends_with_its_children(doo
         assert time.monotonic() - began < 2
         assert running.returncode == 1
         deadline = time.monotonic() + 2
-        while any(_runs(child) for child in children):
+        while any(map(_runs, children)):
             assert time.monotonic() < deadline
 
 
-def _runs(pid: int) -> bool:
+def _runs(process: psutil.Process) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 

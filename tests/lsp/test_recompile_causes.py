@@ -182,7 +182,7 @@ def test_every_failed_guard_is_there_and_the_limit_is_told_once(recorded: Path):
 def test_the_page_has_the_same_causes(recorded: Path):
     html = page(recorded.parent)
     assert html.count("<article class=recompile>") == 10 and "21 recompiles, 10 causes" in html
-    assert "allow_unspec_int_on_nn_module" in html and "&#x27;cube&#x27;, &#x27;else&#x27;" in html
+    assert "allow_unspec_int_on_nn_module" in html and "&#39;cube&#39;, &#39;else&#39;" in html
 
 
 def test_json_has_every_failed_guard_with_its_own_compile(recorded: Path):
@@ -226,7 +226,7 @@ def test_the_report_says_what_first_differs(recorded: Path):
     side_by_side = report(recorded.parent, "--compare", first[1], first[2])
     assert first[0] in side_by_side and "▶" in side_by_side
     assert "No compile 99/0 is recorded" in report(recorded.parent, "--compare", "99/0", first[2], fails=True)
-    assert "flag is &#x27;square&#x27; in " in page(recorded.parent)
+    assert "flag is &#39;square&#39; in " in page(recorded.parent)
     told = json.loads(report(recorded.parent, "--json"))["compiles"]
     (compared,) = [each["comparison"] for each in told if each["name"] == first[2]]
     assert (compared["with"], compared["differences"][0]["left"]) == (first[1], "'square'")

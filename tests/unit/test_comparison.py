@@ -7,7 +7,8 @@ from dynascope.facts.comparison import recorded
 from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
 from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile, TracedLine
-from dynascope.facts.comparison.trail import TrailWriter, decoded
+from dynascope.facts.comparison.trail import Trail, TrailWriter
+from dynascope.facts.damage import decoded, encoded
 
 
 def place(line: int, function: str = "f", depth: int = 0) -> Place:
@@ -135,6 +136,6 @@ def test_a_trail_is_what_was_written() -> None:
     assert writer.line(inner, 8) == 1, "the same line does not begin twice in a row"
     writer.decide(first, "value", "y", "f32[4]")
     writer.decide(first, "value", "x", "f32[4]", after=first)
-    trail = decoded(writer.trail({"s0": "x.size()[0]"}).encoded())
+    trail = decoded(encoded(writer.trail({"s0": "x.size()[0]"})), Trail)
     assert list(trail.rows()) == [(1, 0, "value", "y", "f32[4]"), (0, 0, "value", "x", "f32[4]")]
     assert (trail.lines, trail.symbols) == ([0, 1, 1, 8], {"s0": "x.size()[0]"})

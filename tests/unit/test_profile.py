@@ -11,8 +11,9 @@ from click.testing import CliRunner
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
+from dynascope.facts.damage import decoded, encoded
 from dynascope.facts.in_progress.board import Board
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction, decoded
+from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
 from dynascope.facts.profile.totals import totals
 from dynascope.facts.profile.tree import Node, tree
 from dynascope.facts.writer import Writer
@@ -62,7 +63,7 @@ def shown(node: Node) -> object:
 
 
 def test_functions_are_below_the_phase_that_traces_them_and_attempts_are_one_row() -> None:
-    (root,) = tree(decoded(PROFILE.encoded()))
+    (root,) = tree(decoded(encoded(PROFILE), Profile))
     attend = [("attend", 0.5, 0.5, 4, []), ("attend", 0.125, 0.125, 2, [])]
     forward = ("forward", 0.875, 0.25, 2, attend)
     attempts = ("compile_attempt", 3.75, 0.875, 2, [forward, ("backend_compile", 2.0, 2.0, 1, [])])

@@ -45,6 +45,14 @@ class Mapping:
         ]
         self.columns = ["source_id" if kind is Kind.SOURCE else name for name, kind in self.fields]
 
+    def created(self) -> str:
+        """Return the SQL that creates the table of ordered facts."""
+        return (
+            f"CREATE TABLE {self.table} (compile_id, ordinal, {', '.join(self.columns)}, "
+            f"PRIMARY KEY (compile_id, ordinal)) WITHOUT ROWID;\n"
+            f"CREATE INDEX {self.table}_by_source ON {self.table} (source_id, compile_id);\n"
+        )
+
     def select(self, alias: str) -> str:
         """Return the columns of a SELECT, with texts for their numbers; `read` takes its rows."""
         return ", ".join(_column(alias, name, kind) for name, kind in self.fields)
@@ -109,3 +117,7 @@ FACTS = {
     "line_times": Mapping(model.LineTime, "line_time"),
 }
 """The mappings by the name of the field in CompileFacts and of the reader's method."""
+CLUSTERED = ("tensor", "line_time")
+"""Tables with most rows: their key begins with the source, and equal facts are one row."""
+ORDERED = [each for each in FACTS.values() if each.table not in CLUSTERED]
+"""The facts that are numbered in each compile."""

@@ -13,15 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-import msgspec
-
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, Mapping
-from dynascope.facts.comparison.trail import Trail, decoded
+from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
-from dynascope.facts.damage import decoding
+from dynascope.facts.damage import decoded, decoding
 from dynascope.facts.profile.model import Profile
-from dynascope.facts.profile.model import decoded as decoded_profile
+from dynascope.facts.schema import CALL, PROFILE, TRAIL
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
@@ -131,7 +129,7 @@ class Reader:
             scope = (
                 f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :compile) "
                 f"AND {alias}.compile_id = :compile"
-                if alias in ("tensor", "line_time")
+                if alias in CLUSTERED
                 else f"{alias}.compile_id = :compile"
             )
             facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})
@@ -144,21 +142,21 @@ class Reader:
 
     def trails(self, compile: int) -> dict[int, Trail]:
         """Return the trails of a compile by attempt."""
-        rows = self._connection.execute(
-            "SELECT attempt, data FROM trail WHERE compile_id = ? ORDER BY attempt", (compile,)
-        )
-        return {attempt: decoded(data) for attempt, data in rows}
+        return {int(kind.split()[1]): decoded(data, Trail) for kind, data in self._documents(compile, TRAIL)}
 
     def profiles(self, compile: int) -> list[Profile]:
         """Return the profile of a compile, then those of what torch compiled later."""
-        rows = self._connection.execute("SELECT data FROM profile WHERE compile_id = ? ORDER BY ordinal", (compile,))
-        return [decoded_profile(data) for (data,) in rows]
+        return [decoded(data, Profile) for _, data in self._documents(compile, PROFILE)]
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
-        row = self._connection.execute("SELECT data FROM compiled_call WHERE compile_id = ?", (compile,)).fetchone()
-        with decoding():
-            return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
+        found = self._documents(compile, CALL)
+        return decoded(found[0][1], model.CompiledCall) if found else None
+
+    def _documents(self, compile: int, kind: str) -> list[tuple[str, bytes]]:
+        """Return the documents of a compile whose kinds begin so, in their order."""
+        query = "SELECT kind, data FROM document WHERE compile_id = ? AND kind GLOB ? ORDER BY kind"
+        return self._connection.execute(query, (compile, f"{kind}*")).fetchall()
 
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""
@@ -241,10 +239,6 @@ class View:
     def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.Tensor]:
         return self._of(model.Tensor, "tensors", first_line, last_line)
 
-    def symbols(self) -> list[model.Symbol]:
-        """Return the symbols created in this file; `Reader.compile(n).symbols` has a compile's."""
-        return self._of(model.Symbol, "symbols")
-
     def graph_breaks(self) -> list[model.GraphBreak]:
         """Return the graph breaks at lines of this file."""
         return self._of(model.GraphBreak, "graph_breaks")
@@ -259,29 +253,13 @@ class View:
         )
         return self._reader._facts(mapping, clause, ())
 
-    def skipped_frames(self) -> list[model.Compile]:
-        """Return the functions of this file that run uncompiled; see `skip_reason`."""
-        return [each for each in self.compiles() if each.status == "skipped" and each.path == self.path]
-
-    def guards(self) -> list[model.Guard]:
-        return self._of(model.Guard, "guards")
-
     def recompiles(self) -> list[model.Recompile]:
         """Return the recompiles of functions of this file."""
         return self._of(model.Recompile, "recompiles")
 
-    def specializations(self) -> list[model.Specialization]:
-        return self._of(model.Specialization, "specializations")
-
     def varying_guards(self) -> list[model.VaryingGuard]:
         """Return the guards that lines of this file need and that will fail later."""
         return self._of(model.VaryingGuard, "varying_guards")
-
-    def backend_failures(self) -> list[model.BackendFailure]:
-        return self._of(model.BackendFailure, "backend_failures")
-
-    def line_times(self) -> list[model.LineTime]:
-        return self._of(model.LineTime, "line_times")
 
     @property
     def paths(self) -> dict[int, str]:

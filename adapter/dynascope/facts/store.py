@@ -95,7 +95,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         if application == APPLICATION_ID and version == VERSION:
             return connection
         problem = (
-            f"{path} was written by another Dynascope (version {version}, this one knows {VERSION}). "
+            f"{path} was written by another Dynascope, and its tables differ. "
             f"Set DYNASCOPE_FACTS to another folder, or: {WHAT_TO_DO}"
             if application == APPLICATION_ID
             else f"{path} is not a store of Dynascope's. Move it away, or set DYNASCOPE_FACTS to another folder."

@@ -21,14 +21,15 @@ import msgspec
 from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
+from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm, encoded
+from dynascope.facts.damage import encoded
+from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.interning import Interning
 from dynascope.facts.profile.model import Profile
+from dynascope.facts.schema import CALL, PROFILE, TRAIL
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
-_ORDERED = {mapping.table for mapping in FACTS.values()} - {"tensor", "line_time"}
 
 
 class Writer:
@@ -64,18 +65,14 @@ class Writer:
                 if rows:
                     sources |= self._insert(mapping, number, rows)
             earlier = facts.compile.attempts - len(trails)
-            rows = [(number, attempt, each.encoded()) for attempt, each in enumerate(trails, earlier)]
-            connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
-            if facts.profile is not None:
-                connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (number, facts.profile.encoded()))
-            generated = {"graphs": facts.graphs, "bytecode": facts.bytecode, "guards": facts.guard_costs}
-            rows = [(number, kind, encoded(each)) for kind, each in generated.items() if each]
-            connection.executemany("INSERT INTO generated VALUES (?, ?, ?)", rows)
+            documents: dict[str, Any] = {f"{TRAIL}{attempt:06}": each for attempt, each in enumerate(trails, earlier)}
+            documents |= {CALL: facts.call, f"{PROFILE}{0:06}": facts.profile}
+            documents |= {"graphs": facts.graphs, "bytecode": facts.bytecode, "guards": facts.guard_costs}
+            for kind, document in documents.items():
+                if document:
+                    self._insert_document(number, kind, document)
             for form in facts.forms:
-                self._insert_form(number, form)
-            if facts.call is not None:
-                row = number, msgspec.json.encode(facts.call)
-                connection.execute("INSERT INTO compiled_call VALUES (?, ?)", row)
+                self._insert_later(number, form)
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}
@@ -88,12 +85,8 @@ class Writer:
         encoded_with(lambda each: self._write_later(compile, each), what)
 
     def _write_later(self, compile: int, what: Profile | LaterForm) -> None:
-        later = "SELECT :compile, coalesce(max(ordinal), 0) + 1, :data FROM profile WHERE compile_id = :compile"
-        with self._lock, self._transaction() as connection:
-            if isinstance(what, LaterForm):
-                self._insert_form(compile, what)
-            else:
-                connection.execute(f"INSERT INTO profile {later}", {"compile": compile, "data": what.encoded()})
+        with self._lock, self._transaction():
+            self._insert_later(compile, what)
 
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""
@@ -123,16 +116,22 @@ class Writer:
         inserted = self._connection.execute(f"INSERT INTO compile ({', '.join(columns)}) VALUES ({marks})", row)
         return int(inserted.lastrowid or 0)
 
-    def _insert_form(self, compile: int, form: LaterForm) -> None:
-        known = "SELECT count(*) FROM generated WHERE compile_id = ? AND kind LIKE ?"
-        count = self._connection.execute(known, (compile, f"{FORM}%")).fetchone()[0]
-        if count < FORMS_KEPT:
-            row = compile, f"{FORM}{count:03} {'graph' if form.graphs else 'text'} {form.name}", encoded(form)
-            self._connection.execute("INSERT INTO generated VALUES (?, ?, ?)", row)
+    def _insert_later(self, compile: int, what: Profile | LaterForm) -> None:
+        begin = FORM if isinstance(what, LaterForm) else PROFILE
+        known = "SELECT count(*) FROM document WHERE compile_id = ? AND kind GLOB ?"
+        count = self._connection.execute(known, (compile, f"{begin}*")).fetchone()[0]
+        if not isinstance(what, LaterForm):
+            self._insert_document(compile, f"{PROFILE}{count:06}", what)
+        elif count < FORMS_KEPT:
+            kind = f"{FORM}{count:03} {'graph' if what.graphs else 'text'} {what.name}"
+            self._insert_document(compile, kind, what)
+
+    def _insert_document(self, compile: int, kind: str, document: Any) -> None:
+        self._connection.execute("INSERT INTO document VALUES (?, ?, ?)", (compile, kind, encoded(document)))
 
     def _insert(self, mapping: Mapping, compile: int, facts: list[msgspec.Struct]) -> set[int]:
         """Insert facts of one kind and return the sources they name."""
-        ordered = mapping.table in _ORDERED
+        ordered = mapping.table not in CLUSTERED
         columns = ["compile_id", *(["ordinal"] if ordered else []), *mapping.columns]
         marks = ", ".join("?" * len(columns))
         place = columns.index("source_id")

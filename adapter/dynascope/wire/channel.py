@@ -5,26 +5,38 @@ The token (256 bits, hex) is compared in constant time before anything else is p
 
 from __future__ import annotations
 
+import functools
+import operator
 import secrets
 import socket
 import threading
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from dynascope.encodable import encoded
-from dynascope.wire.from_agent import FromAgent
-from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import ToAgent
+from dynascope.wire import from_agent, to_agent  # noqa: F401 - they declare the messages
+from dynascope.wire.messages import FromAgent, Message, ToAgent
 
 LINE_LIMIT = 64 << 20
 TOKEN_VARIABLE = "DYNASCOPE_TOKEN"
 ADDRESS_VARIABLE = "DYNASCOPE_AGENT"
 
 _encoder = msgspec.json.Encoder()
-_from_agent: msgspec.json.Decoder[FromAgent] = msgspec.json.Decoder(FromAgent)
-_to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(ToAgent)
+
+
+def _union(base: type[Message]) -> Any:
+    """Return the union of the messages that are declared below a base."""
+
+    def kinds(base: type[Message]) -> list[type[Message]]:
+        return [kind for each in base.__subclasses__() for kind in kinds(each)] or [base]
+
+    return functools.reduce(operator.or_, kinds(base))
+
+
+_from_agent: msgspec.json.Decoder[FromAgent] = msgspec.json.Decoder(_union(FromAgent))
+_to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(_union(ToAgent))
 
 
 def new_token() -> str:

@@ -48,7 +48,6 @@ class Scope(DapStruct):
 class VariablePresentationHint(DapStruct):
     kind: str | None = None
     attributes: list[str] | None = None
-    visibility: str | None = None
     lazy: bool | None = None
 
 
@@ -315,6 +314,5 @@ class ExceptionBreakpointsFilter(DapStruct):
 
 
 class Capabilities(DapStruct):
-    supports_function_breakpoints: bool = False
     supports_exception_filter_options: bool = False
     exception_breakpoint_filters: list[ExceptionBreakpointsFilter] | None = None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import msgspec
 
 from dynascope.wire.dap import Breakpoint, ExceptionInfo, Source, StackFrame
-from dynascope.wire.messages import Area, Message, StopReason
+from dynascope.wire.messages import Area, FromAgent, StopReason
 
 
-class Hello(Message, tag="hello"):
+class Hello(FromAgent, tag="hello"):
     """The first message of an agent: its process, and where its stopped threads wait."""
 
     pid: int
@@ -22,14 +22,14 @@ class Hello(Message, tag="hello"):
     """Why threads do not wait inside pydevd, if debugpy is attached and failed the self-test."""
 
 
-class DynamoReady(Message, tag="dynamoReady"):
+class DynamoReady(FromAgent, tag="dynamoReady"):
     """torch._dynamo is imported. `missing` lists what this torch lacks; if it is empty, the hooks are installed."""
 
     torch_version: str
     missing: list[str] = msgspec.field(default_factory=list)
 
 
-class Stopping(Message, tag="stopping"):
+class Stopping(FromAgent, tag="stopping"):
     """A thread is about to wait at a compile-time stop. The agent continues only after `Acknowledge`.
 
     `frames` is innermost first: the first `symbolic_frames` are Dynamo's; with `own_loop` those of the running program
@@ -56,14 +56,14 @@ class Stopping(Message, tag="stopping"):
     """Whether it is a line of a compile that has ended: the user looks at it, and nothing has stopped there."""
 
 
-class Resumed(Message, tag="resumed"):
+class Resumed(FromAgent, tag="resumed"):
     """The thread has been resumed; every id of its stop is invalid, and its `documents` are removed."""
 
     thread_ident: int
     documents: list[Source] = msgspec.field(default_factory=list)
 
 
-class BreakpointChanged(Message, tag="breakpointChanged"):
+class BreakpointChanged(FromAgent, tag="breakpointChanged"):
     """The breakpoint's state changed: Dynamo compiled, skipped or will not trace its line."""
 
     breakpoint: Breakpoint
@@ -71,20 +71,20 @@ class BreakpointChanged(Message, tag="breakpointChanged"):
     """Whether the program is about to exit, and the message says why the breakpoint was never hit."""
 
 
-class SourcesLoaded(Message, tag="sourcesLoaded"):
+class SourcesLoaded(FromAgent, tag="sourcesLoaded"):
     """A compile has produced documents (graphs, generated code); `removed` were dropped to make room for them."""
 
     sources: list[Source]
     removed: list[Source] = msgspec.field(default_factory=list)
 
 
-class CompileBegins(Message, tag="compileBegins"):
+class CompileBegins(FromAgent, tag="compileBegins"):
     """While a thread is stopped, this one enters the compiler, where it will wait for Dynamo's lock."""
 
     thread_ident: int
 
 
-class Invalidated(Message, tag="invalidated"):
+class Invalidated(FromAgent, tag="invalidated"):
     """The client's view of a stopped thread is stale: variables were set, or the compile was changed."""
 
     thread_ident: int
@@ -92,7 +92,7 @@ class Invalidated(Message, tag="invalidated"):
     stack_frame_id: int | None = None
 
 
-class Output(Message, tag="output"):
+class Output(FromAgent, tag="output"):
     """A line for the debug console: a logpoint's text, or an error in Dynascope (`category` "important")."""
 
     category: Literal["console", "important", "stdout", "stderr"]
@@ -101,30 +101,15 @@ class Output(Message, tag="output"):
     line: int | None = None
 
 
-class Reply(Message, tag="reply"):
+class Reply(FromAgent, tag="reply"):
     """The answer to the request `id`; `body` is JSON that the adapter need not read."""
 
     id: int
     body: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Failure(Message, tag="failure"):
+class Failure(FromAgent, tag="failure"):
     """The request `id` failed; `message` is a sentence for the user."""
 
     id: int
     message: str
-
-
-FromAgent: TypeAlias = (
-    Hello
-    | DynamoReady
-    | Stopping
-    | Resumed
-    | BreakpointChanged
-    | SourcesLoaded
-    | CompileBegins
-    | Invalidated
-    | Output
-    | Reply
-    | Failure
-)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_OPENING, _CLOSING = "([{", ")]}"
+_END = re.compile(r"(?:!([rsa]))?([}:])")
+"""What may end an expression; it does if what is before it is one."""
 _BY_CONVERSION = {"r": "repr", "s": "str", "a": "ascii"}
 
 
@@ -55,44 +58,24 @@ def for_debugpy(template: str) -> str:
 
 def _expression(template: str, start: int) -> tuple[Expression, int] | None:
     """Return the expression at `start` and the index after its closing brace; None if unclosed."""
-    end = _end_of_code(template, start)
-    if end is None:
+    ends = list(_END.finditer(template, start))
+    if not ends:
         return None
-    text, conversion = template[start:end], ""
-    if template[end] == "!":
-        conversion, end = template[end + 1], end + 2
-    if template[end] == "}":
-        return Expression(text, conversion), end + 1
-    depth, at = 1, end + 1
-    while at < len(template):
+    end = next((each for each in ends if _is_python(template[start : each.start()])), ends[0])
+    text, conversion, at = template[start : end.start()], end[1] or "", end.end()
+    if end[2] == "}":
+        return Expression(text, conversion), at
+    depth, begin = 1, at
+    for at in range(begin, len(template)):
         depth += {"{": 1, "}": -1}.get(template[at], 0)
         if not depth:
-            return Expression(text, conversion, template[end + 1 : at]), at + 1
-        at += 1
+            return Expression(text, conversion, template[begin:at]), at + 1
     return None
 
 
-def _end_of_code(template: str, at: int) -> int | None:
-    """Return the index of the `}`, `:` or conversion that ends the expression, or None."""
-    depth = 0
-    while at < len(template):
-        char = template[at]
-        if char in "'\"":
-            quote = char * 3 if template.startswith(char * 3, at) else char
-            at = _end_of_string(template, at + len(quote), quote)
-            continue
-        if not depth and (char in "}:" or (char == "!" and _is_conversion(template, at))):
-            return at
-        depth += (char in _OPENING) - (char in _CLOSING)
-        at += 1
-    return None
-
-
-def _end_of_string(template: str, at: int, quote: str) -> int:
-    while at < len(template) and not template.startswith(quote, at):
-        at += 2 if template[at] == "\\" else 1
-    return at + len(quote)
-
-
-def _is_conversion(template: str, at: int) -> bool:
-    return template[at + 1 : at + 2] in _BY_CONVERSION and template[at + 2 : at + 3] in ("}", ":")
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(f"({text})", mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True

@@ -33,7 +33,15 @@ class Message(Struct, kw_only=True, omit_defaults=True, tag_field="kind", rename
     """Base of all messages."""
 
 
-class Request(Message):
+class FromAgent(Message):
+    """Base of the messages from an agent to the adapter."""
+
+
+class ToAgent(Message):
+    """Base of the messages from the adapter to an agent."""
+
+
+class Request(ToAgent):
     """Base of the messages that get a reply."""
 
     id: int

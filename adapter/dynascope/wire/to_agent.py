@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from msgspec import Struct
 
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
 from dynascope.wire.exceptions import ExceptionFilter
-from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand, StoppedThreadRequest, TravelCommand
+from dynascope.wire.messages import (
+    Granularity,
+    Message,
+    Request,
+    ResumeCommand,
+    StoppedThreadRequest,
+    ToAgent,
+    TravelCommand,
+)
 
 
 class Configure(Request, tag="configure"):
@@ -93,7 +101,7 @@ class ConfigurationDone(Request, tag="configurationDone"):
     """Let a program start that `dynascope.agent.session.startup.launcher` or `wait_for_client` keeps waiting."""
 
 
-class Acknowledge(Message, tag="acknowledge"):
+class Acknowledge(ToAgent, tag="acknowledge"):
     """Confirm a thread's `Stopping`; the thread may suspend itself now."""
 
     thread_ident: int
@@ -317,52 +325,11 @@ class CompileOnBody(Struct, rename="camel"):
     """`the backend inductor compiles the graph that ends at model.py:20, in forward [0/1]`; "" for no compile."""
 
 
-class Cancel(Message, tag="cancel"):
+class Cancel(ToAgent, tag="cancel"):
     """Cancel the request of that id; it is answered with a failure, or has been answered."""
 
     request_id: int
 
 
-class Detach(Message, tag="detach"):
+class Detach(ToAgent, tag="detach"):
     """End the session, not the program: forget every breakpoint and step, resume stopped threads."""
-
-
-ToAgent: TypeAlias = (
-    Configure
-    | SetBreakpoints
-    | SetFunctionBreakpoints
-    | SetInstructionBreakpoints
-    | FindBreakpointLocations
-    | SetDataBreakpoints
-    | FindDataBreakpoint
-    | FindDataBreakpointAtStop
-    | SetExceptionFilters
-    | ConfigurationDone
-    | Acknowledge
-    | Resume
-    | SingleThread
-    | IsStopped
-    | RunningStack
-    | PrepareStep
-    | PrepareTravel
-    | FindGotoTargets
-    | Timeline
-    | Compare
-    | Pause
-    | Threads
-    | FormatStack
-    | Scopes
-    | Variables
-    | FindStepInTargets
-    | Disassemble
-    | Evaluate
-    | LoadedSources
-    | SourceText
-    | RunCommand
-    | Locations
-    | Compiles
-    | CompileOn
-    | Modules
-    | Cancel
-    | Detach
-)

@@ -8,10 +8,11 @@ and the mode is not served. A connection with any other first line (HTTP, DAP) i
 from __future__ import annotations
 
 import hmac
-import selectors
 import socket
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 FIRST_LINE_LIMIT = 256
 """The most bytes of a first line."""
@@ -38,7 +39,7 @@ def first_line(token: str, mode: str) -> bytes:
 
 
 class TokenServer:
-    """Accept connections and read their first lines on one thread; each one with the token gets a thread."""
+    """Accept connections on one thread; each gets a thread, which reads its first line and then serves it."""
 
     def __init__(
         self,
@@ -54,106 +55,71 @@ class TokenServer:
         self._token = token
         self._serve = serve
         self._start_thread = start_thread
-        self._waiting: dict[socket.socket, _FirstLine] = {}
+        self._lock = threading.Lock()
+        self._waiting: dict[socket.socket, None] = {}
         """Connections without a token, the one that has waited longest first."""
-        self._selector = selectors.DefaultSelector()
         self.socket = socket.create_server(address)
-        self.socket.setblocking(False)
-        self._selector.register(self.socket, selectors.EVENT_READ)
         start_thread("dynascope listener", self._run)
 
     def close(self) -> None:
         """Accept no further connection; those being served stay open."""
-        try:
-            self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread
-        except OSError:
-            pass
+        _shut_down(self.socket)  # wakes the thread
         self.socket.close()
 
     def _run(self) -> None:
         while self.socket.fileno() >= 0:
-            soonest = min((line.deadline for line in self._waiting.values()), default=None)
-            for key, _ in self._selector.select(None if soonest is None else max(soonest - time.monotonic(), 0)):
-                if key.fileobj is self.socket:
-                    self._accept()
-                elif isinstance(key.fileobj, socket.socket):
-                    self._read(key.fileobj)
-            now = time.monotonic()
-            for connection in [each for each, line in self._waiting.items() if line.deadline <= now]:
-                self._forget(connection).close()
-        for connection in list(self._waiting):
-            self._forget(connection).close()
-        self._selector.close()
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                continue
+            with self._lock:
+                if len(self._waiting) >= MOST_WAITING:
+                    _shut_down(next(iter(self._waiting)))  # its thread closes it
+                    del self._waiting[next(iter(self._waiting))]
+                self._waiting[connection] = None
+            self._start_thread("dynascope connection", partial(self._welcome, connection))
+        with self._lock:
+            for connection in self._waiting:
+                _shut_down(connection)
 
-    def _accept(self) -> None:
+    def _welcome(self, connection: socket.socket) -> None:
         try:
-            connection, _ = self.socket.accept()
+            mode = self._mode(_first_line(connection))
         except OSError:
-            return
-        connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if len(self._waiting) >= MOST_WAITING:
-            self._forget(next(iter(self._waiting))).close()
-        self._waiting[connection] = _FirstLine()
-        self._selector.register(connection, selectors.EVENT_READ)
-
-    def _read(self, connection: socket.socket) -> None:
-        line = self._waiting.get(connection)
-        if line is None:  # closed for a newer connection that was accepted in the same round
-            return
+            mode = None
+        with self._lock:
+            self._waiting.pop(connection, None)
         try:
-            complete = line.read(connection)
-        except OSError:
-            self._forget(connection).close()
-            return
-        if complete:
-            mode = line.mode(self._token)
-            self._forget(connection)
-            if mode is None:
-                connection.close()
-            else:
-                self._start_thread("dynascope connection", lambda: self._welcome(mode, connection))
-
-    def _forget(self, connection: socket.socket) -> socket.socket:
-        self._selector.unregister(connection)
-        del self._waiting[connection]
-        return connection
-
-    def _welcome(self, mode: str, connection: socket.socket) -> None:
-        connection.setblocking(True)
-        try:
-            self._serve(mode, connection)
+            if mode is not None:
+                self._serve(mode, connection)
+                return
         except Refused as refused:
             _end_with(connection, REFUSED + f"{refused}\n".encode())
         except OSError:
-            connection.close()
+            pass
+        connection.close()
 
-
-class _FirstLine:
-    """The part of a connection's first line that has been received."""
-
-    def __init__(self) -> None:
-        self.deadline = time.monotonic() + FIRST_LINE_SECONDS
-        self._line = b""
-
-    def read(self, connection: socket.socket) -> bool:
-        """Read byte by byte; return whether the line is complete. Raises OSError if it cannot be."""
-        try:
-            while not self._line.endswith(b"\n"):
-                byte = connection.recv(1)
-                if not byte or len(self._line) > FIRST_LINE_LIMIT:
-                    raise ConnectionError("not a first line")
-                self._line += byte
-        except BlockingIOError:
-            return False
-        return True
-
-    def mode(self, token: str) -> str | None:
-        """Return the mode that the line requests; None when it lacks the token."""
-        word, _, rest = self._line.strip().partition(b" ")
+    def _mode(self, line: bytes) -> str | None:
+        """Return the mode that a first line requests; None when it lacks the token."""
+        word, _, rest = line.strip().partition(b" ")
         named, _, mode = rest.partition(b" ")
-        matches = hmac.compare_digest(named, token.encode())
+        matches = hmac.compare_digest(named, self._token.encode())
         return mode.decode("ascii", "replace") if matches and word == b"DYNASCOPE" else None
+
+
+def _first_line(connection: socket.socket) -> bytes:
+    """Read byte by byte up to the limit. Raises OSError if the line is not complete in time."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    deadline = time.monotonic() + FIRST_LINE_SECONDS
+    line = b""
+    while not line.endswith(b"\n"):
+        connection.settimeout(max(deadline - time.monotonic(), 0.001))
+        byte = connection.recv(1)
+        if not byte or len(line) > FIRST_LINE_LIMIT:
+            raise ConnectionError("not a first line")
+        line += byte
+    connection.settimeout(None)
+    return line
 
 
 def accept(connection: socket.socket) -> None:

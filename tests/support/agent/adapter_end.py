@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dynascope.wire.channel import decode_from_agent, encode
-from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
-from dynascope.wire.messages import Message, Request
+from dynascope.wire.from_agent import Failure, Hello, Reply
+from dynascope.wire.messages import FromAgent, Message, Request
 
 TIMEOUT = 120.0
 Kind = TypeVar("Kind")

@@ -19,7 +19,7 @@ _EXCHANGED = """
 Source: name path sourceReference presentationHint origin
 StackFrame: id name line column endLine endColumn source presentationHint instructionPointerReference canRestart
 Scope: name variablesReference expensive presentationHint namedVariables indexedVariables source
-VariablePresentationHint: kind attributes visibility lazy
+VariablePresentationHint: kind attributes lazy
 Variable: name value variablesReference type evaluateName namedVariables indexedVariables presentationHint \
 declarationLocationReference valueLocationReference targetId __vscodeVariableMenuContext
 EvaluateResult = EvaluateResponse.body: result variablesReference type namedVariables indexedVariables \
@@ -66,7 +66,7 @@ ContinueBody = ContinueResponse.body: allThreadsContinued
 RunInTerminal = RunInTerminalRequestArguments: args cwd env
 StartDebugging = StartDebuggingRequestArguments: configuration
 ExceptionBreakpointsFilter: filter label description default
-Capabilities: supportsFunctionBreakpoints supportsExceptionFilterOptions exceptionBreakpointFilters
+Capabilities: supportsExceptionFilterOptions exceptionBreakpointFilters
 """
 _READ = """
 ValueFormat: hex
@@ -75,7 +75,7 @@ supportsRunInTerminalRequest supportsStartDebuggingRequest supportsProgressRepor
 supportsVariablePaging
 DisconnectArguments: restart terminateDebuggee suspendDebuggee
 TerminateArguments: restart
-SetBreakpointsArguments: source breakpoints lines sourceModified
+SetBreakpointsArguments: source breakpoints lines
 SetFunctionBreakpointsArguments: breakpoints
 SetInstructionBreakpointsArguments: breakpoints
 BreakpointLocationsArguments: source line endLine

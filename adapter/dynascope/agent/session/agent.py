@@ -16,8 +16,8 @@ from dynascope.agent.session.requests.registry import serve
 from dynascope.agent.session.session import Session
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.from_agent import Hello
-from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import ConfigurationDone, Configure, ToAgent
+from dynascope.wire.messages import Message, ToAgent
+from dynascope.wire.to_agent import ConfigurationDone, Configure
 
 _DYNAMO = "torch._dynamo"
 

@@ -22,9 +22,9 @@ from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import Address
 from dynascope.dap.protocol.transport import no_delay
 from dynascope.wire import channel, token_server
-from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
-from dynascope.wire.messages import Request
-from dynascope.wire.to_agent import Cancel, ToAgent
+from dynascope.wire.from_agent import Failure, Hello, Reply
+from dynascope.wire.messages import FromAgent, Request, ToAgent
+from dynascope.wire.to_agent import Cancel
 
 Answer = Callable[[Reply | Failure], None]
 

@@ -1,8 +1,8 @@
 """Source code that runs in the debugged program's interpreter: it makes dynascope importable and starts the agent.
 
 The functions below are sent as source (`inspect.getsource`), so each imports all it uses. If dynascope is not
-installed for that interpreter, it and msgspec, and nothing else, are loaded from the adapter's own installation;
-msgspec is a compiled module, so the Python versions must be the same.
+installed for that interpreter, it and what it needs, and nothing else, are loaded from the adapter's own installation;
+these are compiled modules, so the Python versions must be the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-BORROWED = ("dynascope", "msgspec")
+BORROWED = ("dynascope", "msgspec", "psutil")
 
 
 def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) -> str:
@@ -91,7 +91,7 @@ def packages() -> str:
 def origin(package: str) -> str:
     """Return the path of a package's `__init__.py` in this interpreter."""
     spec = find_spec(package)
-    assert spec is not None and spec.origin is not None  # this module imports both
+    assert spec is not None and spec.origin is not None  # each is installed with it
     return spec.origin
 
 

@@ -24,7 +24,7 @@ WITH_AGENT, WITHOUT_AGENT = 40, 41
 """Exit codes of `PROBE` that only a Python gives: `/bin/true` exits with 0 for any arguments."""
 PROBE = (
     "import importlib.util as u; "
-    f"raise SystemExit({WITH_AGENT} if u.find_spec('dynascope') and u.find_spec('msgspec') else {WITHOUT_AGENT})"
+    f"raise SystemExit({WITH_AGENT} if all(map(u.find_spec, {injected_source.BORROWED})) else {WITHOUT_AGENT})"
 )
 PROBE_TIMEOUT = 30.0
 DRAIN_TIMEOUT = 0.5

@@ -31,13 +31,13 @@ from dynascope.wire.from_agent import (
     BreakpointChanged,
     CompileBegins,
     DynamoReady,
-    FromAgent,
     Invalidated,
     Output,
     Resumed,
     SourcesLoaded,
     Stopping,
 )
+from dynascope.wire.messages import FromAgent
 from dynascope.wire.to_agent import Acknowledge, ConfigurationDone, Configure, Detach
 
 Answer = Callable[[Envelope], None]

@@ -46,7 +46,6 @@ class SetBreakpointsArguments(DapStruct):
     source: Source
     breakpoints: list[ClientBreakpoint] | None = None
     lines: list[int] | None = None
-    source_modified: bool = False
 
 
 class SetFunctionBreakpointsArguments(DapStruct):

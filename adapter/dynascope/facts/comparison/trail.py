@@ -5,17 +5,13 @@ Everything is a number in a list, and each text is kept once: a trail is written
 
 from __future__ import annotations
 
-import zlib
 from array import array
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct, field
 
 from dynascope.facts.comparison.traced import DECISION_KINDS, DecisionKind
-from dynascope.facts.damage import decoding
 
-_FASTEST = 1
 _CELLS = 5
 _NUMBERS = {kind: number for number, kind in enumerate(DECISION_KINDS)}
 
@@ -37,21 +33,12 @@ class Trail(Struct, array_like=True):
     is_repeated: bool = False
     """Whether Dynamo traced the frame again after this attempt."""
 
-    def encoded(self) -> bytes:
-        return zlib.compress(msgspec.msgpack.encode(self), _FASTEST)
-
     def rows(self) -> Iterator[tuple[int, int, DecisionKind, str, str]]:
         """Yield the decisions: the latest line that had begun, its own line, kind, subject, text."""
         texts, cells = self.texts, self.decisions
         for start in range(0, len(cells), _CELLS):
             after, own, kind, subject, text = cells[start : start + _CELLS]
             yield after, own, DECISION_KINDS[kind], texts[subject], texts[text]
-
-
-def decoded(data: bytes) -> Trail:
-    """Return the trail that was `encoded`."""
-    with decoding():
-        return msgspec.msgpack.decode(zlib.decompress(data), type=Trail)
 
 
 class TrailWriter:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TypeVar
-
-import msgspec
 from msgspec import Struct
-
-from dynascope.facts.damage import decoding
-from dynascope.facts.generated.guards import GuardCosts
 
 NODES_KEPT = 20_000
 """The most nodes of a compile that are kept, over all its graphs."""
@@ -22,8 +15,6 @@ FORMS_KEPT = 100
 FORM = "form "
 """What the kind of a later form begins with in the store; then its number, `graph` or `text`, and its name."""
 NO_STACK = -1
-_FASTEST = 1
-T = TypeVar("T")
 
 
 class Place(Struct, array_like=True, frozen=True, gc=False):
@@ -97,14 +88,3 @@ class LaterForm(Struct):
 def bounded(text: str) -> str:
     """Return a text of at most TEXT_KEPT characters; one that is cut ends with `…`."""
     return text if len(text) <= TEXT_KEPT else f"{text[: TEXT_KEPT - 1]}…"
-
-
-def encoded(value: list[Graph] | Bytecode | LaterForm | GuardCosts) -> bytes:
-    """Return graphs or code as bytes, for `decoded`."""
-    return zlib.compress(msgspec.msgpack.encode(value), _FASTEST)
-
-
-def decoded(data: bytes, kind: type[T]) -> T:
-    """Return what was `encoded`. Raises Damaged."""
-    with decoding():
-        return msgspec.msgpack.decode(zlib.decompress(data), type=kind)

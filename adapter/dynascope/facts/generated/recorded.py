@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from dynascope.facts.damage import decoded
 from dynascope.facts.generated.guards import GuardCosts
-from dynascope.facts.generated.model import FORM, Bytecode, Graph, LaterForm, decoded
+from dynascope.facts.generated.model import FORM, Bytecode, Graph, LaterForm
 from dynascope.facts.reader import Reader
 
 
@@ -69,15 +70,15 @@ def form_named(reader: Reader, compile: int, name: str) -> LaterForm | None:
 
 def kinds(reader: Reader, compile: int) -> set[str]:
     """Return which of `graphs`, `bytecode` and `guards` there are."""
-    return {kind for kind in _all_kinds(reader, compile) if not kind.startswith(FORM)}
+    return {"graphs", "bytecode", "guards"}.intersection(_all_kinds(reader, compile))
 
 
 def _all_kinds(reader: Reader, compile: int) -> list[str]:
-    query = "SELECT kind FROM generated WHERE compile_id = ? ORDER BY kind"
+    query = "SELECT kind FROM document WHERE compile_id = ? ORDER BY kind"
     return [row[0] for row in reader.execute(query, (compile,))]
 
 
 def _data(reader: Reader, compile: int, kind: str) -> bytes | None:
-    query = "SELECT data FROM generated WHERE compile_id = ? AND kind = ?"
+    query = "SELECT data FROM document WHERE compile_id = ? AND kind = ?"
     row = reader.execute(query, (compile, kind)).fetchone()
     return row[0] if row else None

@@ -5,15 +5,9 @@ Times are seconds, without those in which a debugger stopped the thread.
 
 from __future__ import annotations
 
-import zlib
-
-import msgspec
 from msgspec import Struct
 
-from dynascope.facts.damage import decoding
-
 NO_PARENT = -1
-_FASTEST = 1
 
 
 class TracedFunction(Struct, array_like=True, gc=False):
@@ -53,13 +47,3 @@ class Profile(Struct):
     phases: list[Phase]
     left_out: int = 0
     """How many phases were not kept, because there were too many."""
-
-    def encoded(self) -> bytes:
-        """Return the profile as bytes, for `decoded`."""
-        return zlib.compress(msgspec.msgpack.encode(self), _FASTEST)
-
-
-def decoded(data: bytes) -> Profile:
-    """Return the profile that was `encoded`."""
-    with decoding():
-        return msgspec.msgpack.decode(zlib.decompress(data), type=Profile)

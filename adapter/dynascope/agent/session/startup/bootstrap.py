@@ -20,7 +20,8 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
 from dynascope.wire.from_agent import Output
-from dynascope.wire.to_agent import Detach, ToAgent
+from dynascope.wire.messages import ToAgent
+from dynascope.wire.to_agent import Detach
 
 _STARTED = "dynascope: a child process was started and is not debugged, nor are later ones: {} only this process is.\n"
 _BEHIND = (

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from dynascope.agent.session.startup import bootstrap, runpy
-from dynascope.agent.session.startup.process_tree import end_with_children
 from dynascope.wire import channel
 
 _USAGE = "usage: python -m dynascope.agent.session.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
@@ -31,9 +31,19 @@ def main() -> runpy.Start:
         connection.sendall(token.encode() + b"\n")
     except (OSError, ValueError) as error:
         sys.exit(f"dynascope: the adapter at {address} does not answer: {error}")
-    session = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
+    session = bootstrap.serve(connection, on_lost=_end_with_children, runtime=False)
     session.configured.wait()
     return runpy.prepare(arguments)
+
+
+def _end_with_children() -> None:
+    """Kill every descendant, then this process: no debugger is left that could stop them."""
+    import psutil  # type: ignore[import-untyped]
+
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            process.kill()
+    os._exit(1)
 
 
 if __name__ == "__main__":
