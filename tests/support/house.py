@@ -72,16 +72,20 @@ ROOMS: dict[str, list[dict[str, str]]] = {
             "api": "session inspection internals program",
         },
         {
-            "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
-            " internals program",
+            "session": "backward exception_filters breakpoints tracing stops tape inspection suspension recorder"
+            " documents internals program",
         },
         {
             "backward": "breakpoints stops inspection suspension internals program",
             "exception_filters": "breakpoints tracing stops inspection internals program",
         },
         {"breakpoints": "tracing stops inspection suspension documents internals program"},
-        {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents program", "recorder": "documents internals program"},
+        {"tracing": "stops tape inspection suspension internals program"},
+        {
+            "stops": "suspension documents program",
+            "recorder": "documents internals program",
+        },
+        {"tape": "inspection internals program"},
         {
             "inspection": "internals program",
             "suspension": "internals program",

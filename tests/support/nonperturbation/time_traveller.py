@@ -101,7 +101,7 @@ class TimeTraveller(Everywhere):
         inspection = self.agent.session.stops.inspection()
         if isinstance(inspection, RecordedLineInspection):
             return Place(self.frames[-1].name, inspection.moment.position)
-        return Place(self.frames[-1].name, compile_state.clock.trail.position)
+        return Place(self.frames[-1].name, compile_state.clock.traced.position)
 
     def _fingerprint(self) -> list[str]:
         """Return the stack, and every row of every scope of the innermost frame."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import Position
 
 
 class Checkpoints:

@@ -1,4 +1,4 @@
-"""Find in the trail of an attempt where a line began, also in frames that Dynamo has left."""
+"""Find among the instructions of an attempt where a line began, also in frames that Dynamo has left."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from dynascope.agent.internals.frames import instructions
 from dynascope.agent.internals.frames.resume import line_of_break
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
+from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
 from dynascope.agent.tracing.activation import Lines
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position, Trail
 
 
 def latest_beginning(
-    trail: Trail, path: str, line: int, before: Position, restored_at: Position
+    traced: TracedInstructions, path: str, line: int, before: Position, restored_at: Position
 ) -> tuple[Position, str] | None:
     """Return the latest position before `before` at which a line began, or None.
 
@@ -25,13 +24,13 @@ def latest_beginning(
     """
     listed: dict[int, list[Any]] = {}
     frames: dict[FrameId, _Frame] = {}
-    for frame, code in trail.codes.items():
+    for frame, code in traced.codes.items():
         if real_path(code.co_filename) == path and line in own_lines(code):
             if id(code) not in listed:
                 listed[id(code)] = instructions.instructions_of_code(code)
             frames[frame] = _Frame(code, listed[id(code)])
     found = None
-    for position, index, frame in trail.instructions_in(frames):
+    for position, index, frame in traced.instructions_in(frames):
         if position >= before:
             break
         if frames[frame].begins(index, position <= restored_at) == line:

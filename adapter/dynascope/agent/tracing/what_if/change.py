@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import Position
 
 
 @dataclass(frozen=True)

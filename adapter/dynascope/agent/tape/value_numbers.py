@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dynascope.agent.internals.frames import new_values
 from dynascope.agent.internals.variables.variables import contents, is_container, source_of
-from dynascope.agent.tracing.history.attempt_history import Segment, Value
+from dynascope.agent.tape.tape import Segment, Value
 
 _FORGET_FROM = 2000
 """The number of values kept alive from which those are forgotten that Dynamo has dropped."""

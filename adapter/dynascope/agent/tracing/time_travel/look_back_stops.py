@@ -18,7 +18,7 @@ from dynascope.wire.messages import ResumeCommand
 MakeInspection = Callable[[Iterator[int], Sequence[types.FrameType]], Any]
 
 
-class RecordedStops:
+class LookBackStops:
     """Wait at a stop, and at the recorded lines to which the user goes from there. On stopped threads."""
 
     def __init__(self, stops: CompileStops, runtime_frames: RuntimeFrames, histories: Histories) -> None:

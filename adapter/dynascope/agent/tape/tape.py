@@ -1,4 +1,4 @@
-"""The recorded history of one attempt: which line made, bound, changed or guarded what.
+"""The tape of one attempt: which line made, bound, changed or guarded what.
 
 Everything is a number in an array, and every text is kept once: a 24-block transformer takes less than 2 MB. Time is
 counted in segments: runs of instructions of one line of one call, between which Dynamo enters and leaves others.
@@ -10,8 +10,7 @@ from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import FrameId, Position
 
 Segment = int
 """The number of a segment, from 0 in order of time."""
@@ -90,7 +89,7 @@ class Texts:
 
 
 class Function(NamedTuple):
-    """The function of a frame, without its code: a history outlives what was compiled."""
+    """The function of a frame, without its code: a tape outlives what was compiled."""
 
     name: str
     path: str
@@ -104,8 +103,8 @@ class Function(NamedTuple):
     """Whether Dynamo traces it where the source has no call of it."""
 
 
-class AttemptHistory:
-    """The history of one attempt, in tables of numbers; written only by `HistoryWriter`."""
+class Tape:
+    """What was recorded of one attempt, in tables of numbers; written only by `TapeWriter`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
