@@ -83,7 +83,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {"tracing": "stops tape inspection suspension internals program"},
         {
             "stops": "suspension documents program",
-            "recorder": "documents internals program",
+            "recorder": "documents inspection internals program",
         },
         {"tape": "inspection internals program"},
         {

@@ -5,13 +5,18 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+import torch
+
+from dynascope.agent.inspection.values.rows import ViewOptions
+from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import line_events, translators
+from dynascope.agent.internals.frames.new_values import is_cell
 from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
-from dynascope.agent.internals.variables.short_text import extent, short_text
-from dynascope.agent.internals.variables.variables import is_changed
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.frame import Code, Frame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
@@ -68,7 +73,7 @@ class Trace:
         frame.number = self.trail.line(frame.trail_call, frame.line)
         if code.parameters and line_events.is_fresh(translator):
             for name in code.parameters:
-                variable = line_events.local(translator, name)
+                variable = self._local(translator, name)
                 if variable is not None:
                     frame.parameters.append((name, variable))
                     frame.unread.append((frame.number, name, variable, frame.number))
@@ -246,7 +251,7 @@ class Trace:
     def _decide_changed(self, frame: Frame) -> None:
         """Add to the trail the containers that the line has changed in place."""
         for name, (variable, before) in list(frame.containers.items()):
-            if line_events.local(frame.translator, name) is not variable:
+            if self._local(frame.translator, name) is not variable:
                 del frame.containers[name]
             elif extent(variable) != before:
                 self._decide_value(frame, name, variable, None, frame.number, self.trail.latest)
@@ -255,17 +260,24 @@ class Trace:
         """Add to the trail what a name is; `known`: the text of a tensor or a number."""
         if name[0] == "." or name.startswith("___"):
             return
-        text = known if known is not None else short_text(variable)
-        if text is None:
-            return
-        self.trail.decide(number, "value", name, text, after)
+        self.trail.decide(number, "value", name, self._text(variable) if known is None else known, after)
         size = extent(variable) if known is None else None
-        if size is not None and line_events.local(frame.translator, name) is variable:
+        if size is not None and self._local(frame.translator, name) is variable:
             frame.containers[name] = variable, size
+
+    def _local(self, translator: Any, name: str) -> Any | None:
+        """Return a local's variable, or the one in its cell; None where there is none."""
+        variable = line_events.local(translator, name)
+        return SideEffects(self.output).cell_contents(variable) if is_cell(variable) else variable
+
+    def _text(self, variable: Any) -> str:
+        effects = SideEffects(self.output)  # Dynamo puts a copy in its place while it speculates
+        with torch._C.DisableTorchFunction():
+            return variable_text(ViewOptions(effects, decided_only=True), variable, 0)
 
     def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
         for name in names:
-            variable = line_events.local(frame.translator, name)
+            variable = self._local(frame.translator, name)
             if variable is None:
                 continue
             if is_pending(variable):
