@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -51,8 +52,7 @@ class Playback:
         found: list[TapeLine] = []
         first: dict[FrameId, int] = {}
         begun: dict[FrameId, int] = {}
-        for segment in range(len(self._tape.segments)):
-            began, frame, line, _ = self._tape.segments.row(segment)
+        for segment, (began, frame, line, _) in enumerate(self._tape.segments):
             if begun.get(frame) != began:
                 begun[frame] = began
                 if frame not in first:
@@ -89,14 +89,12 @@ class Playback:
     def target_of_source(self, expression: str) -> Position | None:
         """Return the target of the line that first needed a guard on what users write so."""
         texts = self._tape.texts.all
-        guards = map(self._tape.guards.row, range(len(self._tape.guards)))
-        segment = next((row[0] for row in guards if readable(texts[row[1]]) == expression), -1)
+        segment = next((row[0] for row in self._tape.guards if readable(texts[row[1]]) == expression), -1)
         return None if segment < 0 else self.target_at(self._tape.segments.row(segment)[0])
 
     def line_that_fixed(self, size: str) -> tuple[str, int, Position | None] | None:
         """Return path, line and target of the line that fixed a size, written as users do."""
-        rows = map(self._tape.fixed.row, range(len(self._tape.fixed)))
-        segment = next((row[0] for row in rows if readable(self._tape.texts.all[row[1]]) == size), -1)
+        segment = next((row[0] for row in self._tape.fixed if readable(self._tape.texts.all[row[1]]) == size), -1)
         if segment < 0:
             return None
         position, path, line = self._tape.place(segment)
@@ -110,7 +108,7 @@ class Playback:
             if each.line == line and real_path(self.function(each.frame).path) == path
         ]
         tables = self._tape.guards, self._tape.symbols
-        guarded = {self._key(row[0]) for table in tables for row in map(table.row, range(len(table))) if row[0] >= 0}
+        guarded = {self._key(row[0]) for table in tables for row in table if row[0] >= 0}
         first = next((number for number in numbers if self._key(self.lines[number].segment) in guarded), None)
         number = next(iter(numbers), None) if first is None else first
         return None if number is None else self.first_target + number
@@ -168,10 +166,7 @@ class Playback:
         return [self._tape.texts.all[text] for _, text in self._before(line, self._tape.nodes)]
 
     def _before(self, line: TapeLine, table: Table) -> Iterator[tuple[int, ...]]:
-        for row in map(table.row, range(len(table))):
-            if row[0] >= line.segment:
-                break
-            yield row
+        return itertools.takewhile(lambda row: row[0] < line.segment, table)
 
     def _end(self, line: TapeLine) -> Segment:
         """Return the first segment that is later than the line.

@@ -6,6 +6,7 @@ counted in segments: runs of instructions of one line of one call, between which
 
 from __future__ import annotations
 
+import bisect
 from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -46,7 +47,16 @@ class Table:
         return tuple(self._cells[start : start + self._width])
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return map(self.row, range(len(self)))
+        return self.rows_from(0)
+
+    def rows_from(self, segment: int) -> Iterator[tuple[int, ...]]:
+        """Return the rows from a segment on, where that is the first cell and never decreases."""
+        start = bisect.bisect_left(self.column(0), segment) * self._width if segment else 0
+        return zip(*(self._cells[start + column :: self._width] for column in range(self._width)), strict=True)
+
+    def column(self, column: int) -> array[int]:
+        """Return the cells of a column."""
+        return self._cells[column :: self._width]
 
     def where(self, column: int, cell: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows that have this cell, in order."""
@@ -54,7 +64,7 @@ class Table:
             self._indexed, self._indices = len(self._cells), {}
         if column not in self._indices:
             index: dict[int, list[int]] = {}
-            for number, each in enumerate(self._cells[column :: self._width]):
+            for number, each in enumerate(self.column(column)):
                 index.setdefault(each, []).append(number)
             self._indices[column] = index
         yield from map(self.row, self._indices[column].get(cell, ()))

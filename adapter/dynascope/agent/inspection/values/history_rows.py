@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os.path
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 
 
@@ -35,7 +36,9 @@ class Since(NamedTuple):
     """The moment, such as `since the previous stop`."""
     place: str
     """Its file name and line, or why there is none."""
-    entries: list[Entry]
+    counts: Counter[str]
+    """How many there are of each kind."""
+    entries: Sequence[Entry]
     """Oldest first."""
 
 
@@ -86,21 +89,20 @@ def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
     return make
 
 
-def children_of(entries: list[Entry]) -> Children:
+def children_of(entries: Sequence[Entry]) -> Children:
     """Return a row for each line, which leads to it."""
-    return Children(named=computed(lambda _: _rows(entries)))
+    return Children(named=Rows(PAGE_LIMIT, lambda _, start, stop: islice(_rows(entries), start, stop), are_few=True))
 
 
-def _rows(entries: list[Entry]) -> list[Row]:
-    """Return a row for each line, named after it; a line that recurs is numbered."""
-    rows, seen = [], Counter[tuple[str, int]]()
+def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
+    """Yield a row for each line, named after it; a line that recurs is numbered."""
+    seen = Counter[tuple[str, int]]()
     for entry in entries:
         seen[entry.path, entry.line] += 1
         times = seen[entry.path, entry.line]
         name = entry.place + (f" ({times})" if times > 1 else "")
         text = f"{entry.what} {entry.text}".rstrip()
-        rows.append(Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position))
-    return rows
+        yield Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position)
 
 
 def with_history(row: Row, recorded: Recorded) -> Row:
