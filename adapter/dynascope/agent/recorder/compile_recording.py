@@ -8,7 +8,9 @@ import types
 from collections import deque
 from typing import Any
 
+from dynascope.agent.internals.codegen.bytecode import bytecode_of
 from dynascope.agent.internals.compile import convert_frame_events, failed_guard, graph_breaks
+from dynascope.agent.internals.compile.compile_context import backend_name
 from dynascope.agent.internals.compile.convert_frame_events import Ending
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
@@ -126,7 +128,7 @@ class CompileRecording:
         self.trace = Trace(self._times, self.profile, self.shown)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
-        self._backend = self.shown.compile.backend = at_the_end.backend_of(output)
+        self._backend = self.shown.compile.backend = backend_name(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
         self._pause_line()
         if self._keeps_generated:
@@ -238,7 +240,7 @@ class CompileRecording:
         if trace is not None and trace.output is not None:
             self._symbols = at_the_end.symbols(trace.output, list(trace.tensors.values()))
             # where no graph was compiled, the backend is known all the same
-            self._backend = self._backend or at_the_end.backend_of(trace.output)
+            self._backend = self._backend or backend_name(trace.output)
             trace.ends()
 
     def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
@@ -265,9 +267,9 @@ class CompileRecording:
             forms=self.forms,
         )
         if self._keeps_generated and ending.code is not None:
-            facts.bytecode = at_the_end.bytecode_of(ending.code)
+            facts.bytecode = bytecode_of(ending.code)
         if self.trace is not None:
-            facts.calls = list(self.trace.calls.values())
+            facts.calls = self.profile.calls()
             facts.tensors = list(self.trace.tensors.values())
             facts.symbols = self._symbols
         return facts

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dynascope.agent.internals.codegen.bytecode import bytecode_of as bytecode_of
-from dynascope.agent.internals.compile.compile_context import backend_name
 from dynascope.agent.internals.graph.graph_facts import graphs_of
 from dynascope.agent.internals.guards.built import built_guards
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
@@ -18,10 +16,6 @@ from dynascope.facts.model import Guard, Symbol, Tensor
 
 _LINE_KEPT = 1000
 _WORD = re.compile(r"[A-Za-z_]\w*")
-
-
-def backend_of(output: Any) -> str:
-    return backend_name(output)
 
 
 def graphs(graph_module: Any) -> list[Graph]:

@@ -1,4 +1,4 @@
-"""Record one attempt to trace a frame: calls, and the assignments, decisions and time of each line."""
+"""Record one attempt to trace a frame: the assignments, decisions and time of each line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dynascope.agent.internals.variables.assigned import Texts, is_pending, tens
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.recorder.frame import Code, Frame, code_facts, has_file
+from dynascope.agent.recorder.frame import Frame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
-from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
+from dynascope.facts.model import LineTime, Tensor, TensorRole
 from dynascope.facts.profile.model import NO_PARENT
 
 LineTimes = dict[str, dict[int, list[float]]]
@@ -34,7 +34,6 @@ class Trace:
 
     def __init__(self, times: LineTimes, profile: ProfileWriter, shown: ShownCompile) -> None:
         self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
-        self.calls: dict[tuple[int, int, int], Call] = {}
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
@@ -65,7 +64,7 @@ class Trace:
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
-        frame = Frame(translator, code, self._called(translator, code, caller), times)
+        frame = Frame(translator, code, times)
         above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
         traced = translators.code_of(translator)
         frame.traced = self._profile.entered(above, line, traced, code.function, code.path, code.first_line)
@@ -153,27 +152,6 @@ class Trace:
             if spent is not None:
                 spent[0] += seconds
             self._profile.spent(frame.traced, seconds)
-
-    def _called(self, translator: Any, code: Code, caller: Frame | None) -> int:
-        parent = caller.call if caller is not None else -1
-        line = caller.line if caller is not None else 0
-        key = (parent, line, id(translators.code_of(translator)))
-        call = self.calls.get(key)
-        if call is not None:
-            call.count += 1
-            return call.id
-        call = Call(
-            id=len(self.calls),
-            parent=parent if caller is not None else None,
-            function=code.function,
-            path=code.path,
-            line=code.first_line,
-            first_line=code.first_line,
-            call_path=caller.code.path if caller is not None else None,
-            call_line=line if caller is not None else None,
-        )
-        self.calls[key] = call
-        return call.id
 
     def _line_ends(self, frame: Frame) -> None:
         self._grown(frame)

@@ -11,7 +11,6 @@ from dynascope.agent.program import collector
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
 from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.history.checkpoints import Checkpoints
 from dynascope.agent.tracing.seen_events import SeenEvents
 from dynascope.agent.tracing.time_travel.travel import Counted, Travel
 from dynascope.agent.tracing.what_if.change import Change, put_in_force
@@ -74,6 +73,31 @@ class TraceClock:
     def traces_again(self) -> bool:
         """Whether a silent trace repeats an instruction that it does not end at."""
         return self.traced.position < self._silent
+
+
+class Checkpoints:
+    """The positions since which a user asks what has changed: of the previous stop, and those given a name.
+
+    A repeated trace passes the same ones, so they stay when the user goes back.
+    """
+
+    def __init__(self) -> None:
+        self.previous_stop: Position | None = None
+        self.stopped_at: Position = 0
+        self.named: dict[str, Position] = {}
+
+    def stops(self, position: Position) -> None:
+        """Note that the thread stops."""
+        self.previous_stop, self.stopped_at = self.stopped_at or None, position
+
+    def name(self, name: str) -> None:
+        """Give the position of this stop a name."""
+        self.named[name] = self.stopped_at
+
+    def clear(self) -> None:
+        """Forget all: another attempt has other positions."""
+        self.previous_stop, self.stopped_at = None, 0
+        self.named.clear()
 
 
 class CompileState:

@@ -18,8 +18,8 @@ from dynascope.agent.internals.variables.variables import node_of, source_object
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tape.tape import UNBOUND, Segment, Value
 from dynascope.agent.tape.tape_writer import TapeWriter
+from dynascope.agent.tracing.compile_state import Checkpoints
 from dynascope.agent.tracing.history.changes import Changes
-from dynascope.agent.tracing.history.checkpoints import Checkpoints
 from dynascope.facts.recompiles.guarded_value import readable
 
 

@@ -1,13 +1,14 @@
-"""Find among the instructions of an attempt where a line began, also in frames that Dynamo has left."""
+"""Find among the instructions of an attempt where lines began, also in frames that Dynamo has left."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dynascope.agent.internals.frames import instructions
+from dynascope.agent.internals.frames import instructions, translators
 from dynascope.agent.internals.frames.resume import line_of_break
+from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
@@ -42,6 +43,22 @@ def may_come(codes: Iterable[types.CodeType], path: str, line: int) -> bool:
     """Whether a line is one of these functions', and not before the break where they go on."""
     own = (code for code in codes if line > (line_of_break(code) or 0) and real_path(code.co_filename) == path)
     return any(line in own_lines(code) for code in own)
+
+
+def own_instructions(
+    traced: TracedInstructions, frame: FrameId, translator: Translator, restored_at: Position
+) -> Iterator[tuple[Position, bool]]:
+    """Yield the position of each instruction of the function, and whether it begins a line.
+
+    Oldest first, without its prologue. `restored_at`: the position up to which a resume function restores the stack.
+    """
+    listed = instructions.instructions_of(translator)
+    lines = Lines(translators.code_of(translator))
+    for position, index in traced.instructions_of(frame):
+        instruction = listed[index]
+        begins = lines.advance(instruction, index, instructions.line_of(instruction), position <= restored_at)
+        if not lines.in_prologue:
+            yield position, begins
 
 
 class _Frame:

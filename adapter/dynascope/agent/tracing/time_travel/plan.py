@@ -10,9 +10,8 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come
+from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions
 from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
-from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
 from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity

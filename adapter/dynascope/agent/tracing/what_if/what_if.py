@@ -23,7 +23,7 @@ from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
+from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
 from dynascope.agent.tracing.what_if.difference import Difference
