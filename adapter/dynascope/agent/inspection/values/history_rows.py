@@ -70,16 +70,16 @@ class History(Protocol):
         """Give the present moment a name, from which on changes are told."""
 
 
-Recorded = Callable[[History], list[Entry] | None]
+Reading = Callable[[History], list[Entry] | None]
 
 
-def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
+def history_row(reading: Reading) -> Callable[[ViewOptions], list[Row]]:
     """Return a function that makes the row `history`, or none where no history is recorded."""
 
     def make(options: ViewOptions) -> list[Row]:
         if options.history is None:
             return []
-        entries = recorded(options.history)
+        entries = reading(options.history)
         if not entries:
             return []
         latest = entries[-1].place
@@ -105,20 +105,20 @@ def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
         yield Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position)
 
 
-def with_history(row: Row, recorded: Recorded) -> Row:
+def with_history(row: Row, reading: Reading) -> Row:
     """Return the row with `history` as the last of its named children, where one is recorded."""
-    row.children = _WithHistory(row.children or Children(), recorded)
+    row.children = _WithHistory(row.children or Children(), reading)
     return row
 
 
 class _WithHistory(Children):
     """Children of a row, then its history; a page has one for each row, so it is one small object until expanded."""
 
-    __slots__ = ("_before", "_recorded")
+    __slots__ = ("_before", "_reading")
 
-    def __init__(self, before: Children, recorded: Recorded) -> None:
+    def __init__(self, before: Children, reading: Reading) -> None:
         self._before = before
-        self._recorded = recorded
+        self._reading = reading
 
     @property
     def counts(self) -> tuple[int, int] | None:
@@ -126,7 +126,7 @@ class _WithHistory(Children):
 
     @property
     def named(self) -> Rows:  # type: ignore[override]
-        return _followed_by(self._before.named, history_row(self._recorded))
+        return _followed_by(self._before.named, history_row(self._reading))
 
     @property
     def indexed(self) -> Rows:  # type: ignore[override]

@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Moment:
-    """A recorded line, as `inspection.recorded_line.Moment`, and the stop to report there."""
+    """A line of a tape, as `inspection.tape_line.Moment`, and the stop to report there."""
 
     def __init__(self, attempt: Playback, line: TapeLine, place: Place, stop: Stop) -> None:
         self.place = place

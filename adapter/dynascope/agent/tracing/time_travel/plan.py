@@ -76,7 +76,7 @@ class TravelPlan:
                 default=None,
             )
         if target is None:
-            self._choose_recorded(lambda look_back: look_back.step_back(granularity))
+            self._choose_on_tape(lambda look_back: look_back.step_back(granularity))
         else:
             self._choose(ToPosition(target, Stop("step")))
 
@@ -84,7 +84,7 @@ class TravelPlan:
         """Choose the latest breakpoint, or other stop, before this one. Raises CannotGoBack."""
         first = self._first(self._stack[-1])
         if first >= self._here and self._at_instruction:
-            self._choose_recorded(LookBack.reverse_continue)
+            self._choose_on_tape(LookBack.reverse_continue)
             return
         start = ToPosition(first, Stop("step", text=_START))
         hits_before = self._state.hits_before
@@ -115,7 +115,7 @@ class TravelPlan:
         Raises CannotGoBack.
         """
         if position >= FIRST_RECORDED:
-            self._choose_recorded(lambda look_back: look_back.go_to(position))
+            self._choose_on_tape(lambda look_back: look_back.go_to(position))
             return
         if not 0 < position <= max(self._here, self._state.clock.furthest):
             raise CannotGoBack(_NOT_IN_COMPILE)
@@ -127,7 +127,7 @@ class TravelPlan:
             raise CannotGoBack(_AT_START)
         return first
 
-    def _choose_recorded(self, choose: Callable[[LookBack], None]) -> None:
+    def _choose_on_tape(self, choose: Callable[[LookBack], None]) -> None:
         """Choose a recorded line of an attempt before this one. Raises CannotGoBack."""
         if self.look_back.is_empty:
             raise CannotGoBack(_AT_START)
