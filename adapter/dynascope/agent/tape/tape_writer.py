@@ -151,10 +151,11 @@ class TapeWriter:
     def _close(self) -> None:
         if not self._stack:
             return
+        self.values.number_appeared()
         self._options.effects = SideEffects(self._output)  # Dynamo puts a copy in its place while it speculates
         with torch._C.DisableTorchFunction():
             self._note_names(self._stack[-1])
-            read = [(frame, names) for frame in self._stack if (names := self._read_meanwhile(frame))]
+            read = [(each, names) for each in self._stack if each.unread and (names := self._read_meanwhile(each))]
             if self._changes.any():
                 if self._changes.any_cell():
                     self._bind_changed_cells()
