@@ -20,14 +20,14 @@ __version__ = "0.1.0"
 __all__ = ["breakpoint", "comptime", "listen", "wait_for_client"]
 
 if TYPE_CHECKING:
-    from dynascope.agent.api.comptime import comptime
+    from dynascope.agent.session.api.comptime import comptime
 
 
 def __getattr__(name: str) -> Any:
     """Import `comptime` on first use: until then Dynamo is not hooked for it."""
     if name != "comptime":
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
-    from dynascope.agent.api.comptime import comptime
+    from dynascope.agent.session.api.comptime import comptime
 
     globals()[name] = comptime
     return comptime
@@ -42,14 +42,14 @@ def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True)
     If the process listens already, it continues to, and that address is returned.
     Raises OSError when the address cannot be used.
     """
-    from dynascope.agent.startup.listener import listen
+    from dynascope.agent.session.startup.listener import listen
 
     return listen(address, runtime=runtime)
 
 
 def wait_for_client() -> None:
     """Wait until a debugger has attached and is configured. Raises RuntimeError before `listen`."""
-    from dynascope.agent.startup.listener import wait_for_client
+    from dynascope.agent.session.startup.listener import wait_for_client
 
     wait_for_client()
 
@@ -73,7 +73,7 @@ def breakpoint() -> None:
 
 def _stop_in_compile(context: Any) -> None:
     """Stop while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
-    from dynascope.agent.session.current import current_session
+    from dynascope.agent.session.session import current_session
 
     session = current_session()
     if session is not None:
@@ -86,8 +86,8 @@ def _stop_at_runtime() -> None:
     debugpy: Any = sys.modules.get("debugpy")
     if debugpy is not None and not debugpy.is_client_connected():
         debugpy = None
-    if "dynascope.agent.session.current" in sys.modules:
-        from dynascope.agent.api.breakpoint import reached
+    if "dynascope.agent.session.session" in sys.modules:
+        from dynascope.agent.session.api.breakpoint import reached
 
         reached(sys._getframe(2), debugpy)
     if debugpy is not None:

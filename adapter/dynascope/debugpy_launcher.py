@@ -20,7 +20,7 @@ import types
 from typing import Any, NoReturn
 
 _LAUNCHER = "debugpy.launcher"
-_KEY_OPTION, _KEY_VARIABLE = "--adapter-access-token", "DYNASCOPE_DEBUGPY_KEY"  # as in agent/startup/runpy.py
+_KEY_OPTION, _KEY_VARIABLE = "--adapter-access-token", "DYNASCOPE_DEBUGPY_KEY"  # as in agent/session/startup/runpy.py
 
 
 def main() -> NoReturn:

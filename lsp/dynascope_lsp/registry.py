@@ -10,9 +10,7 @@ import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from inspect import iscoroutinefunction
-from pkgutil import iter_modules
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,7 +18,6 @@ from msgspec import Struct
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from dynascope_lsp import features
 from dynascope_lsp.session import Session
 
 log = logging.getLogger(__name__)
@@ -61,9 +58,7 @@ def command(name: str) -> Callable[[Function], Function]:
 
 
 def install(server: LanguageServer, session: Session) -> None:
-    """Register all features of `features/` with the server."""
-    for module in iter_modules(features.__path__):
-        import_module(f"{features.__name__}.{module.name}")
+    """Register all declared features with the server."""
     for each in FEATURES.values():
         serve = _contained_async if iscoroutinefunction(each.function) else _contained
         server.feature(each.name, each.options)(serve(session, each))

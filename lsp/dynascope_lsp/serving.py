@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
+from pkgutil import iter_modules
 
 from dynascope import __version__
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from dynascope_lsp import registry
+from dynascope_lsp import features, registry
 from dynascope_lsp.protocol.answering import Protocol
 from dynascope_lsp.protocol.conversion import converter
 from dynascope_lsp.session import Session
@@ -39,5 +41,7 @@ def create_server() -> Server:
         protocol_cls=Protocol,
         converter_factory=converter,
     )
+    for module in iter_modules(features.__path__):
+        import_module(f"{features.__name__}.{module.name}")
     registry.install(server, Session(server))
     return server

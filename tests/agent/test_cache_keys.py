@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.internals.graph.later_forms import AotCache, InductorCache
-from dynascope.agent.internals.graph.named_forms import NamedForms
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.events.graphs import AotCache, InductorCache
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.named_forms import NamedForms
 from dynascope.facts.generated.cache_keys import MissedKeys, differences, key_of, summary
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.explain.comparison import first_difference, summary
 from dynascope.facts.comparison.recorded import Compared, NotComparable, compared, compared_with_replaced, find_pair
-from dynascope.facts.comparison.sentences import first_difference, summary
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 
@@ -29,8 +29,8 @@ SYMBOL = r"s\d+"
 EXPECTED = {
     "size": ("value", "x", r"f32\[4, 2\]", rf"f32\[{SYMBOL}, 2\]"),
     "integer": ("value", "n", "2", SYMBOL),
-    "shape_branch": ("branch", "", "goes on at line 23", "goes on at line 22"),
-    "flag": ("branch", "", "goes on at line 30", "goes on at line 29"),
+    "shape_branch": ("branch", "", "at line 23", "at line 22"),
+    "flag": ("branch", "", "at line 30", "at line 29"),
     "length": ("value", "parts", "list of 2", "list of 3"),
     "kind": ("value", "x", r"f32\[4\]", r"f64\[4\]"),
     "breaking": ("break", "", None, r"GB\d+ .*builtin.*"),
@@ -91,7 +91,8 @@ def test_the_first_decision_that_differs(store: Path, function: str) -> None:
         marked(MARKS.get(function, function)),
     )
     assert re.fullmatch(subject, first.subject)
-    for expected, found in ((left, first.left), (right, first.right)):
+    ways = [f"at line {each.line}" for each in (first.left_next, first.right_next) if each is not None]
+    for expected, found in zip((left, right), ways if kind == "branch" else (first.left, first.right), strict=True):
         assert (found is None) if expected is None else re.fullmatch(expected, found or ""), found
 
 

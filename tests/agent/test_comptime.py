@@ -18,8 +18,8 @@ import dynascope
 import pytest
 import torch
 from dynascope import comptime
-from dynascope.agent.internals.comptime import context as comptime_context
-from dynascope.agent.session import current
+from dynascope.agent.isolation import comptime_context
+from dynascope.agent.session import session as current
 from torch._dynamo import comptime as pytorchs
 from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters

@@ -8,7 +8,7 @@ import pytest
 import torch
 from dynascope.agent.breakpoints.data import data_id
 from dynascope.agent.breakpoints.data import info as data_breakpoint_info
-from dynascope.agent.internals import torch_names, wrapping
+from dynascope.agent.events import torch_names, wrapping
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
 from tests.support.agent.scripted_session import ScriptedSession

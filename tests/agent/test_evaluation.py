@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.breakpoints.conditions import EvaluationError, condition_holds, format_log_message
-from dynascope.agent.internals.isolation import containment
+from dynascope.agent.isolation import containment
 
 from tests.support.marks import one_in
 from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in

@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 import pytest
 import torch
-from dynascope.agent.internals import wrapping
-from dynascope.agent.internals.torch_names import all_names
-from dynascope.agent.internals.wrapping import is_found, owner_of
+from dynascope.agent.events import wrapping
+from dynascope.agent.events.torch_names import all_names
+from dynascope.agent.events.wrapping import is_found, owner_of
 from dynascope.wire.exceptions import FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from dynascope.agent.internals.isolation.first_calls import FirstCalls
+from dynascope.agent.speculation.first_calls import FirstCalls
 from torch._logging._internal import warning_once
 
 pytestmark = pytest.mark.second_leg

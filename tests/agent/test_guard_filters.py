@@ -18,8 +18,10 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.documents import guard_filters
 from dynascope.agent.documents.reduced_guards import reduce_guards
-from dynascope.agent.internals.guards import built_from, filtered, tree
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.events import guards as built_from
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.internals.guards import tree
+from dynascope.agent.speculation import rebuilt_guards as filtered
 from torch._dynamo import guards
 
 from tests.programs.traced import filtered_guards

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.explain.remedies import remedies_of
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
 
@@ -78,10 +79,10 @@ def test_what_is_said_to_help_does(name: str) -> None:
     subject = guarded_value(found[0].first.guard)
     in_why = [line.removeprefix("hint: ") for line in why.splitlines() if line.startswith("hint: ")]
     at_stop = [line.removeprefix("Hint: ") for line in told.splitlines() if line.startswith("Hint: ")]
-    for hint in (*at_stop, *in_why, *found[0].hints):
+    for hint in (*at_stop, *in_why, *remedies_of(found[0])):
         for remedy in alternatives(hint):
             assert "unless" in hint or is_spared(path, name, remedy, subject), (hint, remedy)
-    assert in_why == found[0].hints
+    assert in_why == remedies_of(found[0])
 
 
 STAYS = "while `torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`."
@@ -90,7 +91,7 @@ STAYS = "while `torch._dynamo.config.automatic_dynamic_shapes` is False, as with
 @pytest.mark.parametrize("name", ["static_size", "static_number", "static_loop"])
 def test_the_setting_is_told_with_which_nothing_becomes_dynamic(name: str) -> None:
     told, why, found = run(TOGETHER, name)
-    (hint,) = found[0].hints
+    (hint,) = remedies_of(found[0])
     assert STAYS in f"{hint}." and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
     because = STAYS.removeprefix("while ").removesuffix(".") if name != "static_loop" else "recompiled_together.py:"
     assert f"\nthis compile: the guard is still there, because {because}" in why
@@ -107,7 +108,7 @@ HELD = "Sizes are dynamic, but the code held this one, or an equal one, to what 
 @pytest.mark.parametrize(("name", "says"), [("needed_of_dynamic", NEEDED), ("equal_to_fixed", HELD)])
 def test_what_is_dynamic_already_is_not_advised_to_be(name: str, says: str) -> None:
     told, why, found = run(TOGETHER, name)
-    (hint,) = found[0].hints
+    (hint,) = remedies_of(found[0])
     assert hint.startswith(says) and "dynamic=True" not in hint and f"\nhint: {hint}\n" in why
     assert f"\nHint: {HELD}" in told
 
@@ -116,7 +117,7 @@ def test_what_is_dynamic_already_is_not_advised_to_be(name: str, says: str) -> N
 def test_an_argument_that_is_passed_on_after_a_graph_break_can_be_marked(name: str, size: str) -> None:
     told, why, found = run(TOGETHER, name)
     (rest,) = [each for each in found if each.resumes_at is not None and each.about == size]
-    (hint,) = rest.hints
+    (hint,) = remedies_of(rest)
     assert "computed before a graph break cannot be marked" in hint and "has not changed can: mark dimension 0" in hint
     assert (f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why) == (name == "passed_on")  # the first recompile
     mark = "`torch._dynamo.maybe_mark_dynamic(x, 0)`"
@@ -141,7 +142,7 @@ KEYWORDS = (
 )
 def test_keys_are_not_taken_for_lengths(path: Path, name: str, expected: str, since: str) -> None:
     told, why, found = run(path, name)
-    assert found[0].hints == [expected]
+    assert remedies_of(found[0]) == [expected]
     assert f"\nHint: {expected}\n" in told and f"\nhint: {expected}\n" in why
     assert f"\narguments since 0/0: {since}.\n" in why
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.documents.form_answers import NoAnswer
-from dynascope.agent.internals.graph.later_forms import Kernels
-from dynascope.agent.internals.graph.named_forms import placed_code
+from dynascope.agent.events.graphs import Kernels
+from dynascope.agent.events.named_forms import placed_code
 
 from tests.support.agent.scripted_session import ScriptedSession
 

@@ -14,6 +14,7 @@ from tests.support.nonperturbation.modes import MODES
 SAMPLE = (
     (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
     (("extensions", "program_operator_that_flattens"), ("back", "what if")),
+    (("python_features", "program_func_transforms"), ("back",)),
 )
 _MEMORY = 0.01
 """The part by which the peak of memory may differ where tensors are big."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dynascope.agent.startup.process_tree import descendants
+from dynascope.agent.session.startup.process_tree import descendants
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE, new_token
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, Stopping
@@ -66,7 +66,7 @@ def launched(doorway: Doorway, *program: str) -> Iterator[tuple[subprocess.Popen
     """A program under the launcher, held before its first line."""
     token = new_token()
     variables = {ADDRESS_VARIABLE: doorway.address, TOKEN_VARIABLE: token}
-    with process("-m", "dynascope.agent.startup.launcher", *program, **variables) as running:
+    with process("-m", "dynascope.agent.session.startup.launcher", *program, **variables) as running:
         adapter, hello = doorway.accept(token)
         assert hello.suspension == "own loop"
         assert isinstance(adapter.ask(Configure), Reply)

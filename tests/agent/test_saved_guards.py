@@ -15,8 +15,11 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.agent.documents.saved_guards import UnknownWay, saved_guards
-from dynascope.agent.internals.guards import built_from, filtered, saved, tree
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.events import guards as built_from
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.internals.guards import tree
+from dynascope.agent.speculation import rebuilt_guards as filtered
+from dynascope.agent.speculation import saved_guards as saved
 from torch._dynamo import guards, package
 from torch._dynamo.aot_compile_types import SerializableCallable
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.internals.isolation import state_of_call
+from dynascope.agent.isolation import state_of_call
 from torch._C._dynamo.guards import GlobalStateGuard
 from torch._dynamo.utils import counters
 from torch._dynamo.variables.torch_function import torch_function_mode_stack_state_mgr

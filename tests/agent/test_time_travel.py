@@ -264,7 +264,7 @@ def test_reverse_continue_returns_to_a_graph_break_that_was_passed() -> None:
 
 
 def test_a_compile_that_had_begun_before_the_session_does_not_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dynascope.agent.internals.compile import retrace
+    from dynascope.agent.speculation import retrace
 
     monkeypatch.setattr(retrace._Arguments, "of", classmethod(lambda cls, args: None))  # as on another torch, too
     session = ScriptedSession()

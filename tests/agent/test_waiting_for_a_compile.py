@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.facts.recompiles.causes import Cause, causes, mismatch
+from dynascope.explain.recompiles import mismatch
+from dynascope.explain.remedies import remedies_of
+from dynascope.facts.recompiles.causes import Cause, causes
 from torch._dynamo import convert_frame
 
 from tests.support.agent.recording import asking_at_recompiles, recording
@@ -96,7 +98,7 @@ def test_without_another_reason_it_is_told() -> None:
     (cause,), _ = recorded(3)
     assert cause.about == "no guard: all of them hold now" and cause.compiles == [2]
     assert mismatch(cause.entries) == "fits 0/0: all guards hold now"
-    (hint,) = cause.hints
+    (hint,) = remedies_of(cause)
     assert SINCE in hint and "call it once before they start" in hint
 
 

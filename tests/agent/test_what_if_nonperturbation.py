@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.wrapping import is_unobserved
+from dynascope.agent.events.wrapping import is_unobserved
 from dynascope.agent.program.cancellation import Cancelled
+from dynascope.agent.speculation import trial
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.to_agent import Evaluate
 
@@ -77,14 +77,14 @@ def test_own_program(name: str) -> None:
 @pytest.mark.parametrize("error", [Cancelled, KeyboardInterrupt, RuntimeError])
 @pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
 def test_a_question_that_is_cancelled(name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers, note_line = itertools.count(1), translators.note_line
+    numbers, note_line = itertools.count(1), trial.note_line
 
     def cancel_now_and_then(translator: object, line: int) -> None:
         note_line(translator, line)
         if is_unobserved() and next(numbers) % 9 == 0:
             raise error
 
-    monkeypatch.setattr(translators, "note_line", cancel_now_and_then)
+    monkeypatch.setattr(trial, "note_line", cancel_now_and_then)
     tries(OWN[name], 10)
     assert next(numbers) > 9
 

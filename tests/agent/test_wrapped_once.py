@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from typing import Any, get_args
 
 import pytest
-from dynascope.agent.internals import torch_names, wrapping
-from dynascope.agent.internals.torch_names import TorchName, all_names
-from dynascope.agent.internals.wrapping import is_found, owner_of
+from dynascope.agent.events import torch_names, wrapping
+from dynascope.agent.events.torch_names import TorchName, all_names
+from dynascope.agent.events.wrapping import is_found, owner_of
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.in_progress.board import Board
@@ -21,7 +21,7 @@ from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 
 from tests.support.agent.scripted_session import ScriptedSession
-from tests.support.house import INTERNALS, source
+from tests.support.house import SOURCES, TORCH_ROOMS, below, module_name, source
 
 _PUT = re.compile(r"\bput\(torch_names\.(\w+)")
 _HEARD = re.compile(r"\bcall_(?:before|after|around|instead|on_error)\(\s*torch_names\.(\w+)")
@@ -65,7 +65,7 @@ def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
 
 
 def test_what_one_replaces_no_other_hears_of() -> None:
-    texts = [source(path) for path in INTERNALS.rglob("*.py")]
+    texts = [source(path) for path in SOURCES if below(module_name(path), TORCH_ROOMS)]
     put = Counter(name for text in texts for name in _PUT.findall(text))
     heard = {name for text in texts for name in _HEARD.findall(text)}
     assert set(put.values()) == {1} and not heard & put.keys()

@@ -33,7 +33,7 @@ def command(mode: str, folder: Path, arguments: list[str]) -> tuple[list[str], d
     match mode:
         case "recorded":
             environment["DYNASCOPE_FACTS"] = str(folder)
-            return [sys.executable, "-m", "dynascope.agent.startup.record_launcher", *program], environment
+            return [sys.executable, "-m", "dynascope.agent.session.startup.record_launcher", *program], environment
         case "TORCH_TRACE":
             environment["TORCH_TRACE"] = str(folder)
         case "TORCH_LOGS=+dynamo":

@@ -58,7 +58,7 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
 
   await t.test('a lens above the compiled function', () => eventually(async () => {
     const lenses = await page.locator('.codelens-decoration a').allInnerTexts();
-    assert.ok(lenses.some((text) => /\d graphs, 1 break, 1 recompile, [\d.]+ m?s/.test(text)), lenses.join(' | '));
+    assert.ok(lenses.some((text) => /\d graphs, 1 graph break, 1 recompile, [\d.]+ m?s/.test(text)), lenses.join(' | '));
     assert.ok(lenses.includes('Debug its compile'), lenses.join(' | '));
   }));
   await workbench.screenshot('facts');
@@ -105,7 +105,7 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
   });
 
   await t.test('the lens with the sums opens the report', async () => {
-    await page.locator('.codelens-decoration a', { hasText: '1 break' }).first().click();
+    await page.locator('.codelens-decoration a', { hasText: '1 graph break' }).first().click();
     await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
     const texts = () => Promise.all(page.frames().map((frame) => frame.locator('body').innerText({ timeout: 1_000 }).catch(() => '')));
     await eventually(async () => assert.ok((await texts()).some((text) => text.includes('Slowest lines to trace') && text.includes(NAME))));

@@ -67,7 +67,7 @@ def test_the_newest_launch_is_shown_though_it_compiled_nothing(tmp_path: Path):
     record(tmp_path, program(tmp_path, "fails.py", FAILS).name)
     record(tmp_path, program(tmp_path, "nothing.py", NOTHING).name)
     text = report(tmp_path)
-    assert text.startswith("nothing.py ") and "Nothing was compiled in it" in text and "ConstraintViolation" not in text
+    assert text.startswith("nothing.py ") and "Nothing was compiled: " in text and "ConstraintViolation" not in text
     newest, older = report(tmp_path, "--launches").splitlines()
     assert newest.endswith("\tnothing.py  (nothing was compiled)") and older.endswith("\tfails.py")
     assert "Nothing was compiled" in page(tmp_path)

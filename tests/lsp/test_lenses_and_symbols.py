@@ -23,7 +23,7 @@ def test_a_lens_sums_up_the_compiles_and_leads_into_the_debugger(tmp_path: Path)
                 types.CodeLensParams(types.TextDocumentIdentifier(uri))
             )
             lenses = {lens.command.title: lens for lens in found or [] if lens.command}
-            assert set(lenses) == {"1 graph, 1 break, 1 recompile, 1 failure, 1.8 s", "Debug its compile"}
+            assert set(lenses) == {"1 graph, 1 failed compile, 1 graph break, 1 recompile, 1.8 s", "Debug its compile"}
             debug = lenses["Debug its compile"].command
             assert debug is not None
             assert debug.command == "dynascope.debugFunction"

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from dynascope.explain.problem import fitting
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.project import Project
 from lsprotocol import types
 
 from tests.lsp.editor import editor, run
+from tests.lsp.recording import program, record
 from tests.support.facts import sample
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
@@ -117,6 +119,56 @@ def test_an_observation_replaces_a_prediction(tmp_path: Path):
             await each.until(lambda: each.refreshed)
             at_branch = [d for d in await each.diagnostics(uri) if d.range.start.line + 1 == 5]
             assert [d.source for d in at_branch] == ["dynascope"]
+
+    run(scenario)
+
+
+EXPECTED = """
+    import time
+
+    import torch
+
+
+    @torch.compiler.disable
+    def plain(x):
+        return x
+
+
+    def broken(x, weight):
+        x = x * x.sum().item()
+        print("now")
+        time.sleep(0)
+        (x * weight).sum().backward()
+        if x.sum() > 0:
+            x = x + 1
+        torch.nonzero(x)
+        torch.allclose(x, x)
+        torch._dynamo.graph_break()
+        return plain(x)
+
+
+    torch.compile(broken, backend="eager")(torch.ones(4), torch.ones(4, requires_grad=True))
+"""
+
+
+def test_what_is_predicted_reads_as_it_does_once_recorded(tmp_path: Path):
+    path = program(tmp_path, "broken.py", EXPECTED)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(path)
+            before = {d.range.start.line: d for d in await each.diagnostics(uri)}
+            each.refreshed.clear()
+            record(tmp_path, path.name)
+            await each.until(lambda: each.refreshed)
+            after = {d.range.start.line: d for d in await each.diagnostics(uri) if d.data["kind"] == "graphBreak"}
+            assert len(before) == 9 and before.keys() == after.keys()
+            for line, expected in before.items():
+                title, *_ = after[line].message.splitlines()
+                assert fitting(f"Graph break expected: {after[line].data['type']}") == expected.message.splitlines()[0]
+                assert title == fitting(f"Graph break: {expected.data['type']}")
+                assert expected.data["problem"] == after[line].data["problem"], "it has its id before it is recorded"
+                assert expected.code in (after[line].code, "predicted")
 
     run(scenario)
 

@@ -10,8 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing import hook as hooks
 from dynascope.wire.messages import Message, ResumeCommand
 
@@ -96,8 +97,9 @@ class FakeDynamo:
         self._activations: tuple[Any, Any] = (None, None)
         nothing_generated(monkeypatch)
         monkeypatch.setattr(hooks.convert_frame, "CompileHooks", self._compile_hooks)
-        monkeypatch.setattr(hooks.translators, "ActivationHooks", self._activation_hooks)
-        self.hook = hooks.Hook(self.suspension, self.stops, self.sent.append)  # type: ignore[arg-type]
+        monkeypatch.setattr(hooks, "ActivationHooks", self._activation_hooks)
+        monkeypatch.setattr(hooks, "Retraces", lambda rewinds, failures: SimpleNamespace(remove=lambda: None))
+        self.hook = hooks.Hook(self.suspension, self.stops, Listings(), self.sent.append)  # type: ignore[arg-type]
         self.hook.histories.are_recorded = False
 
     def _compile_hooks(self, observer: Any, failures: Any) -> Any:

@@ -14,12 +14,24 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
-INTERNALS = ROOT / "adapter/dynascope/agent/internals"
+HANDED_ON = {
+    ROOT / f"adapter/dynascope/facts/{name}.py"
+    for name in (
+        "comparison/sentences",
+        "in_progress/sentence",
+        "recompiles/remedies",
+        "recompiles/story",
+        "recompiles/varying",
+    )
+}
+"""What hands on sentences that have moved to `explain`, until the agent imports them from there."""
+SOURCES = sorted({*(ROOT / "adapter").rglob("*.py"), *(ROOT / "lsp").rglob("*.py")} - HANDED_ON)
+TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events", "isolation", "speculation"))
+"""What reads torch, hears of its calls, keeps it from our acts, and traces on trial."""
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
     ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
-    ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
+    ROOT / "adapter/dynascope/agent/program/threads.py",
 }
 
 # What each wing, and each module beside them, may import of ours, itself apart.
@@ -64,35 +76,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"dynascope.dap.server", "dynascope.debugpy_process", "dynascope_lsp.server"},
     "__main__": {"dynascope.cli"},
 }
-# The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.
+# The rooms of the three large wings, from the top floor down: which rooms each may import. Never one of its own floor.
 ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
-            "startup": "session recorder suspension program",
-            "api": "session inspection internals program",
+            "session": "backward exception_filters breakpoints tracing tape inspection suspension recorder documents"
+            " speculation events isolation internals program",
         },
         {
-            "session": "backward exception_filters breakpoints tracing stops tape inspection suspension recorder"
-            " documents internals program",
+            "backward": "breakpoints inspection suspension events isolation internals program",
+            "exception_filters": "breakpoints tracing inspection suspension events internals program",
         },
         {
-            "backward": "breakpoints stops inspection suspension internals program",
-            "exception_filters": "breakpoints tracing stops inspection internals program",
+            "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
+            "recorder": "documents inspection speculation events isolation internals program",
         },
-        {"breakpoints": "tracing stops inspection suspension documents internals program"},
-        {"tracing": "stops tape inspection suspension internals program"},
         {
-            "stops": "suspension documents program",
-            "recorder": "documents inspection internals program",
+            "tracing": "tape inspection suspension speculation events isolation internals program",
+            "documents": "speculation events internals program",
         },
-        {"tape": "inspection internals program"},
+        {"tape": "inspection events internals program"},
         {
-            "inspection": "internals program",
-            "suspension": "internals program",
-            "documents": "internals program",
+            "inspection": "isolation internals program",
+            "suspension": "isolation internals program",
+            "speculation": "events isolation internals program",
         },
-        {"internals": "program"},
-        {"program": ""},
+        {"events": "internals program", "isolation": "internals"},
+        {"internals": "", "program": ""},
     ],
     "dap": [
         {"server": "serving session program client protocol log"},
@@ -103,6 +113,16 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {"program": "agent_channel client protocol log"},
         {"agent_channel": "protocol", "client": "protocol"},
         {"protocol": "", "log": ""},
+    ],
+    "dynascope_lsp": [
+        {"server": "serving protocol"},
+        {"serving": "features registry session protocol"},
+        {"features": "registry progress session explorer fixes recorded documents trials settings"},
+        {"registry": "session", "progress": "session"},
+        {"session": "prediction recorded documents trials settings"},
+        {"explorer": "", "fixes": "recorded documents", "prediction": "recorded documents"},
+        {"recorded": "documents settings", "protocol": "documents"},
+        {"documents": "", "settings": "", "trials": ""},
     ],
 }
 # Sent to the program and run there, so that its import of the agent happens in the program's interpreter; and what
@@ -189,9 +209,13 @@ def where(path: Path, line: int, what: str) -> str:
     return f"{path.relative_to(ROOT)}:{line}: {what}"
 
 
+def package(of: str) -> str:
+    return of if of == "dynascope_lsp" else f"dynascope.{of}"
+
+
 def room(name: str, of: str) -> str:
-    """The room of wing `of` that a module is in: `dynascope.agent.stops.stop` → `stops`."""
-    return name.removeprefix(f"dynascope.{of}").lstrip(".").partition(".")[0]
+    """The room of wing `of` that a module is in: `dynascope.agent.tracing.hook` → `tracing`."""
+    return name.removeprefix(package(of)).lstrip(".").partition(".")[0]
 
 
 def rooms_used(of: str) -> dict[str, set[str]]:
@@ -201,7 +225,7 @@ def rooms_used(of: str) -> dict[str, set[str]]:
     for path in SOURCES:
         here = room(module_name(path), of) if wing(path) == of else ""
         if here in rooms:
-            others = {room(name, of) for _, name in imports(path) if below(name, (f"dynascope.{of}",))}
+            others = {room(name, of) for _, name in imports(path) if below(name, (package(of),))}
             used[here] |= (others & rooms) - {here}
     return used
 
@@ -238,6 +262,7 @@ PICTURES = {
     "wings": lambda: picture(wings_used()),
     "agent": lambda: picture(rooms_used("agent")),
     "dap": lambda: picture(rooms_used("dap")),
+    "dynascope_lsp": lambda: picture(rooms_used("dynascope_lsp")),
 }
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from dynascope.agent.internals.self_test import TESTED_PYTHON, TESTED_TORCH
-from dynascope.agent.internals.torch_names import TorchName, all_names
+from dynascope.agent.events.self_test import TESTED_PYTHON, TESTED_TORCH
+from dynascope.agent.events.torch_names import TorchName, all_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "wrapped-names.md"
 
 _TEXT = """# Names of PyTorch that Dynascope wraps
 
-Written from `adapter/dynascope/agent/internals/torch_names.py` by `make wrapped-names`; a test fails when it is stale.
+Written from `adapter/dynascope/agent/events/torch_names.py` by `make wrapped-names`; a test fails when it is stale.
 
 Dynascope hears of a compile by wrapping functions that are private to PyTorch. Each is wrapped once, however many hear
 of its calls, only while one does, and restored afterwards. When the program imports `torch._dynamo`, all are looked up

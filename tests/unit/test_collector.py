@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.program import collector
 
 _OF_THE_TEST = 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dynascope.explain.comparison import first_difference
 from dynascope.facts.comparison import recorded
 from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
-from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile, TracedLine
 from dynascope.facts.comparison.trail import TrailWriter, decoded
 
@@ -21,7 +21,7 @@ def traced(name: str, *lines: int | tuple[int, DecisionKind, str, str], **more: 
         line, *decision = (each,) if isinstance(each, int) else each
         made = [Decision(*decision, place(line))] if decision else []  # type: ignore[arg-type]
         rows.append(TracedLine(place(line), made))
-    return TracedCompile(name=name, lines=rows, end="returns", **more)  # type: ignore[arg-type]
+    return TracedCompile(name=name, lines=rows, **{"end": "returned", **more})  # type: ignore[arg-type]
 
 
 def test_symbols_are_equal_if_they_stand_for_the_same() -> None:
@@ -42,11 +42,11 @@ def test_names_that_dynamo_numbers_are_equal() -> None:
 
 def test_nothing_is_said_of_what_is_not_traced_yet() -> None:
     left = traced("0/0", 1, (2, "value", "y", "f32[4]"), 3)
-    right = traced("0/1", 1, (2, "value", "y", "f32[5]"), is_finished=False)
+    right = traced("0/1", 1, (2, "value", "y", "f32[5]"), end="in progress")
     comparison = compare(left, right)
     assert comparison.differences == [] and comparison.common == 2
     assert first_difference(comparison) == "Nothing differs so far: Dynamo has begun the same 2 lines in both."
-    further = traced("0/1", 1, (2, "value", "y", "f32[5]"), 3, is_finished=False)
+    further = traced("0/1", 1, (2, "value", "y", "f32[5]"), 3, end="in progress")
     assert (
         first_difference(compare(left, further))
         == "First difference, at a.py:2: y is f32[4] in 0/0, and f32[5] in 0/1."
@@ -55,29 +55,31 @@ def test_nothing_is_said_of_what_is_not_traced_yet() -> None:
 
 def test_what_is_not_read_yet_is_no_difference_but_told() -> None:
     left = traced("0/0", (1, "value", "mode", "'a'"), 2, 3)
-    begun = compare(left, traced("0/1", 1, 2, is_finished=False))
+    begun = compare(left, traced("0/1", 1, 2, end="in progress"))
     assert begun.differences == []
     assert first_difference(begun).endswith("the same 2 lines in both. It has not read mode in 0/1 yet.")
     assert not any("┃" in row for row in columns(begun, lambda path, line: f"line {line}"))
-    abandoned = traced("0/1_0", 1, 2, 3, is_abandoned=True)
-    assert compare(left, abandoned).differences == []
+    abandoned = traced("0/1_0", 1, 2, 3, end="repeated")
+    assert [each.kind for each in compare(left, abandoned).differences] == ["branch"], "they end in other ways"
     (found,) = compare(left, traced("0/1", 1, 2, 3)).differences
     assert (found.left, found.right) == ("'a'", None), "a compile that has ended did not need it"
 
 
 def test_an_end_is_a_way_to_go() -> None:
     left, right = traced("0/0", 1, 2), traced("0/1", 1, 2, 3)
-    (branch,) = compare(left, right).differences
-    assert (branch.kind, branch.left, branch.right) == ("branch", "returns", "goes on at line 3")
-    assert branch.left_next is None and branch.right_next == place(3)
+    comparison = compare(left, right)
+    (branch,) = comparison.differences
+    assert (branch.kind, branch.left_next, branch.right_next) == ("branch", None, place(3))
+    assert first_difference(comparison).endswith("at a.py:2: 0/0 returns next, and 0/1 goes on at line 3.")
+    left.end, left.failure = "failed", "TypeError: no"
+    assert "0/0 fails with TypeError: no next" in first_difference(compare(left, right))
 
 
 def test_a_call_of_another_function_is_a_way_to_go() -> None:
     left, right = traced("0/0", 1), traced("0/1", 1)
     left.lines.append(TracedLine(place(8, "g", 1)))
     right.lines.append(TracedLine(place(9, "h", 1)))
-    (branch,) = compare(left, right).differences
-    assert (branch.left, branch.right) == ("calls g", "calls h")
+    assert first_difference(compare(left, right)).endswith("0/0 calls g next, and 0/1 calls h.")
 
 
 def test_guards_of_a_failed_compile_are_not_compared() -> None:

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -18,7 +20,7 @@ from tests.support.house import (
     ARCHITECTURE,
     DYNAMO_PRIVATE,
     ENTRY_POINTS,
-    INTERNALS,
+    HANDED_ON,
     MAY_IMPORT,
     PYDEVD,
     PYDEVD_NAME,
@@ -26,10 +28,12 @@ from tests.support.house import (
     ROOT,
     RUNS_IN_THE_PROGRAM,
     SOURCES,
+    TORCH_ROOMS,
     below,
     identifiers,
     imports,
     module_name,
+    package,
     private_names,
     room,
     rooms_used,
@@ -48,7 +52,7 @@ def test_wings_import_only_what_they_stand_on():
         if module_name(path) in RUNS_IN_THE_PROGRAM:
             continue
         assert here in MAY_IMPORT, f"say in MAY_IMPORT what {here} may import of ours"
-        own = here if here == "dynascope_lsp" else f"dynascope.{here}"
+        own = package(here)
         for line, name in imports(path):
             if below(name, ("dynascope", "dynascope_lsp")) and not below(name, MAY_IMPORT[here] | {own}):
                 wrong.append(where(path, line, f"{here} imports {name}"))
@@ -67,7 +71,7 @@ def test_rooms_import_only_rooms_on_lower_floors(of: str):
         if floor[other] >= floor[name]
     ]
     used = rooms_used(of)
-    unknown = {room(module_name(path), of) for path in SOURCES if wing(path) == of} - allowed.keys() - {""}
+    unknown = {room(module_name(path), of) for path in SOURCES if wing(path) == of} - allowed.keys() - {"", "__main__"}
     assert not unknown, f"say in ROOMS which floor of {of} {unknown} is on"
     wrong += [f"{name} imports {', '.join(more)}" for name in used if (more := used[name] - allowed[name])]
     wrong += [
@@ -102,17 +106,17 @@ def test_only_the_agent_imports_torch():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_internals_name_what_is_private_to_dynamo():
+def test_only_four_rooms_name_what_is_private_to_dynamo():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if INTERNALS not in path.parents and module_name(path) not in ENTRY_POINTS
+        if not below(module_name(path), TORCH_ROOMS) and module_name(path) not in ENTRY_POINTS
         for line, name in private_names(path)
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_the_suspension_and_hidden_threads_name_pydevd():
+def test_only_the_suspension_and_threads_name_pydevd():
     wrong = [
         where(path, line, name)
         for path in SOURCES
@@ -165,24 +169,76 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
     assert set(tables) == {"dynascope.explain.effects"}, tables
 
 
-def test_what_problems_are_worded_from_is_used_by_explain_alone():
+SAYS_OF_A_COMPILE = re.compile(
+    r"\b(?:is|was|be) (?:compiled again|recompiled)|compiled? (?:for|on) (?:each|its own)|breaks? (?:the|a) graph"
+    r"|graph ends|(?:rest|function|(?<!when )it|that) runs? uncompiled|fixed to\b|(?:does|do|did) not match"
+    r"|guards?\b.{0,25} failed\b|[Cc]ould not compile|Dynamo (?:fixes|gives|makes)\b|The recompile limit is|led to an"
+    r"|cannot resume|backend \S+ (?:raised|compiles)|[Nn]othing (?:else )?differs|[Ff]irst difference"
+)
+"""The verbs with which is said what became of a compile, and why."""
+SPEAKS_TOO = {
+    # until their sentences have moved, too
+    "dynascope.agent.exception_filters",
+    "dynascope.agent.session.timeline_observer",
+    "dynascope.agent.breakpoints.line_outlook",
+    "dynascope.agent.tracing.what_if",
+    "dynascope.agent.session.why",
+    "dynascope.agent.inspection.evaluation.console",
+    "dynascope.facts.recompiles.recompile_reason",
+    "dynascope.facts.break_message",
+    # it says of the filters when they stop, not of a compile what became of it
+    "dynascope.wire.exceptions",
+}
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a module with their lines, docstrings apart; `…` stands for what is put into them."""
+    nodes = list(ast.walk(tree(path)))
+    apart = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    apart |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = (each.value if isinstance(each, ast.Constant) else "…" for each in node.values)
+            yield node.lineno, "".join(map(str, parts))
+
+
+def test_what_is_said_of_a_compile_is_said_by_explain_alone():
     """Who needs a sentence about facts asks `explain`; a second place that words them says something else one day."""
-    worded = ("recompiles.causes.mismatch", "recompiles.causes.entry_text", "break_message.consequences")
+    said = [
+        (module_name(path), where(path, line, text))
+        for path in SOURCES
+        for line, text in texts(path)
+        if SAYS_OF_A_COMPILE.search(text)
+    ]
+    assert sum(below(module, ("dynascope.explain",)) for module, _ in said) > 40, "the verbs are those of `explain`"
+    wrong = [text for module, text in said if not below(module, {*SPEAKS_TOO, "dynascope.explain"})]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_problems_are_worded_from_is_used_by_explain_alone():
     wrong = [
         where(path, line, name)
         for path in SOURCES
         if wing(path) not in ("facts", "explain")
         for line, name in imports(path)
-        if name.removeprefix("dynascope.facts.") in (*worded, "recompiles.varying.advice")
+        if name == "dynascope.facts.break_message.consequences"
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_functions_of_internals_say_what_they_wrap_and_since_when():
+def test_the_agent_alone_imports_what_facts_hand_on():
+    modules = {module_name(path) for path in HANDED_ON}
+    using = {wing(path) for path in SOURCES for _, name in imports(path) if name.rpartition(".")[0] in modules}
+    assert using <= {"agent"}
+
+
+def test_functions_of_these_rooms_say_what_they_wrap_and_since_when():
     """Every public function there has a docstring; one that touches a private name has the torch version it is from."""
     wrong = []
     for path in SOURCES:
-        if INTERNALS not in path.parents:
+        if not below(module_name(path), TORCH_ROOMS):
             continue
         for node in tree(path).body:
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
@@ -231,7 +287,7 @@ def test_importing_leaves_torch_alone(part: str):
 
 def test_the_agent_begins_without_torch():
     """What waits for the program's own import of torch must not find torch imported by us."""
-    code = "import sys, dynascope.agent.startup.bootstrap; sys.exit('torch' in sys.modules)"
+    code = "import sys, dynascope.agent.session.startup.bootstrap; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from dynascope.agent.internals.hook_failures import HookFailures
-from dynascope.agent.internals.interruption import is_of_program
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.program.interruption import is_of_program
 from dynascope.agent.session.stopped_thread import answer
 from dynascope.wire.from_agent import Failure
 from dynascope.wire.to_agent import Scopes

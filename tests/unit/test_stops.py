@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.own_loop import OwnLoop
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.from_agent import Stopping
 from dynascope.wire.messages import Message, ResumeCommand
 

@@ -6,7 +6,7 @@ import threading
 import warnings
 
 import pytest
-from dynascope.agent.internals.isolation.unlogged import unlogged
+from dynascope.agent.isolation.unlogged import unlogged
 
 
 def warn(times: int = 1) -> None:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope.agent.internals import self_test
-from dynascope.agent.internals.features import DATA_BREAKPOINTS, RECORDING, STOPS
-from dynascope.agent.internals.hook_failures import ORDER, HookFailures
-from dynascope.agent.internals.torch_names import TorchName, all_names
-from dynascope.agent.internals.wrapping import Events, is_found, unobserved
+from dynascope.agent.events import self_test
+from dynascope.agent.events.hook_failures import ORDER, HookFailures
+from dynascope.agent.events.torch_names import DATA_BREAKPOINTS, RECORDING, STOPS, TorchName, all_names
+from dynascope.agent.events.wrapping import Events, is_found, unobserved
 
 from tests.support import wrapped_names
 

@@ -32,7 +32,7 @@ def forms(inspection: StopInspection | None, frame_id: int, argument: str) -> Ev
     `forms from 20` is that line of the current file.
     """
     from dynascope.agent.documents.form_answers import NoAnswer
-    from dynascope.agent.session.current import current_session
+    from dynascope.agent.session.session import current_session
 
     if argument and not _FORMS.fullmatch(argument):
         raise BadCommand("Ask `forms`, `forms 0/0`, `forms 0/0 backward graph:12` or `forms from model.py:20`.")

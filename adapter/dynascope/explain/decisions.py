@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dynascope.explain.callers import callers
+from dynascope.explain.failures import of_functions
 from dynascope.explain.problem import (
+    RECORDED,
     Identities,
     Place,
     Positions,
     Problem,
-    Recorded,
     at_lines,
     compiles_of,
-    first_line,
     fitting,
-    named,
 )
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
@@ -23,7 +22,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 
 
 def specializations(
-    found: Iterable[Distinct[model.Specialization]], identities: Identities, positions: Positions | None = None
+    found: Iterable[Distinct[model.Specialization]], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each value that a line fixed."""
     problems = []
@@ -51,32 +50,11 @@ def specializations(
 
 
 def skipped_frames(
-    found: Iterable[model.Compile], identities: Identities, positions: Positions | None = None
+    found: Iterable[model.Compile], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each function, or part of one, that runs uncompiled for one reason."""
-    problems = []
-    for line, same in at_lines(
-        found, positions, lambda each: (each.resumes_at, each.function, first_line(each.skip_reason))
-    ):
-        each = same[0]
-        rest = None if each.resumes_at is None else (positions or Recorded()).line(each.resumes_at)
-        what, cause = named(each.function, rest), first_line(each.skip_reason)
-        recorded = Place(each.path, each.resumes_at or each.line, each.source)
-        problems.append(
-            Problem(
-                id=identities.of("skippedFrame", recorded, each.function, cause),
-                kind="skippedFrame",
-                cause=cause,
-                title=fitting(
-                    f"Not compiled: {what} runs as plain Python: {cause}", f"Not compiled: {what} runs as plain Python"
-                ),
-                place=Place(each.path, rest or line, each.source),
-                function=each.function,
-                function_line=line,
-                resumes_at=rest,
-                statement=(each.skip_reason or "").strip(),
-                compiles=[one.id for one in same],
-                count=len(same),
-            )
-        )
+    problems = of_functions("skippedFrame", found, lambda each: each.skip_reason or "", identities, positions)
+    for each in problems:
+        start = f"Not compiled: {each.whose} runs as plain Python"
+        each.title = fitting(f"{start}: {each.cause}", start)
     return problems

@@ -39,3 +39,11 @@ def sentence(known: Effect) -> str:
 def as_sentence(text: str) -> str:
     """Return what comes of a break as a sentence of its own."""
     return f"It is {text}." if text.startswith("raised") else f"{text[0].upper()}{text[1:]}."
+
+
+def in_same_loop(line: int) -> str:
+    """Return what comes of another break in the loop of a break."""
+    return (
+        f"Line {line} breaks the graph in the same loop, which stays uncompiled while one does: mend both, or compile "
+        "a function for one turn."
+    )

@@ -2,58 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from dynascope.explain.callers import is_torch
 from dynascope.explain.problem import (
+    RECORDED,
     Identities,
+    Note,
     Place,
     Positions,
     Problem,
-    Recorded,
+    ProblemKind,
     at_lines,
     compiles_of,
     first_line,
     fitting,
-    named,
     same_text,
 )
 from dynascope.facts import model
+from dynascope.facts.break_message import USER_CODE, logged_stack, user_code_of
 from dynascope.facts.distinct import Distinct
 
 
 def failed_compiles(
-    found: Iterable[model.Compile], identities: Identities, positions: Positions | None = None
+    found: Iterable[model.Compile], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each function and reason for which it could not be compiled."""
-    groups = at_lines(found, positions, lambda each: (each.resumes_at, each.function, same_text(each.failure or "")))
-    return [_failed(line, same, identities, positions or Recorded()) for line, same in groups]
-
-
-def _failed(line: int, same: list[model.Compile], identities: Identities, positions: Positions) -> Problem:
-    each = same[0]
-    rest = None if each.resumes_at is None else positions.line(each.resumes_at)
-    text = (each.failure or "Dynamo gives no reason.").strip()
-    cause, _, more = text.partition("\n")
-    recorded = Place(each.path, each.resumes_at or each.line, each.source)
-    return Problem(
-        id=identities.of("failedCompile", recorded, each.function, same_text(cause)),
-        kind="failedCompile",
-        cause=cause,
-        title=fitting(f"Could not compile {named(each.function, rest)}: {cause}"),
-        place=Place(each.path, rest or line, each.source),
-        function=each.function,
-        function_line=line,
-        resumes_at=rest,
-        statement=text,
-        details=[more] if more.strip() else [],
-        compiles=[one.id for one in same],
-        count=len(same),
-        is_error=True,
+    problems = of_functions(
+        "failedCompile", found, lambda each: each.failure or "Dynamo gives no reason.", identities, positions
     )
+    for each in problems:
+        each.title = fitting(f"Could not compile {each.whose}: {each.cause}")
+        more = each.statement.partition("\n")[2].partition(USER_CODE)[0]
+        each.details = [more] if more.strip() else []
+        each.notes = [
+            Note(kind="caller", text="it failed in", subject=frame.function, place=Place(frame.path, frame.line))
+            for frame in reversed(logged_stack(user_code_of(each.statement)))
+            if not is_torch(frame)
+        ]
+        each.is_error = True
+    return problems
+
+
+def of_functions(
+    kind: ProblemKind,
+    found: Iterable[model.Compile],
+    reason: Callable[[model.Compile], str],
+    identities: Identities,
+    positions: Positions,
+) -> list[Problem]:
+    """Return a problem, without a title, for each function, or part of one, and reason."""
+    problems = []
+    for line, same in at_lines(
+        found, positions, lambda each: (each.resumes_at, each.function, same_text(reason(each)))
+    ):
+        each, text = same[0], reason(same[0]).strip()
+        rest = None if each.resumes_at is None else positions.line(each.resumes_at)
+        recorded = Place(each.path, each.resumes_at or each.line, each.source)
+        problems.append(
+            Problem(
+                id=identities.of(kind, recorded, each.function, same_text(first_line(text))),
+                kind=kind,
+                cause=first_line(text),
+                title="",
+                place=Place(each.path, rest or line, each.source),
+                function=each.function,
+                function_line=line,
+                resumes_at=rest,
+                statement=text,
+                compiles=[one.id for one in same],
+                count=len(same),
+            )
+        )
+    return problems
 
 
 def backend_failures(
-    found: Iterable[Distinct[model.BackendFailure]], identities: Identities, positions: Positions | None = None
+    found: Iterable[Distinct[model.BackendFailure]], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
     """Return a problem for each line and error, the first one first."""
     groups = at_lines(
@@ -65,7 +90,7 @@ def backend_failures(
     problems = []
     for line, same in groups:
         fact = same[0].fact
-        cause, text = f"{fact.backend} raised {fact.exception}", fact.message.strip()
+        cause, text = raised(fact), fact.message.strip()
         problems.append(
             Problem(
                 id=identities.of("backendFailure", Place(fact.path, fact.line, fact.source), "", cause),
@@ -81,3 +106,7 @@ def backend_failures(
             )
         )
     return problems
+
+
+def raised(fact: model.BackendFailure) -> str:
+    return f"{fact.backend} raised {fact.exception}"

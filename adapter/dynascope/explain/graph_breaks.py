@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from os.path import basename
 
 from dynascope.explain.callers import callers, is_torch
 from dynascope.explain.effects import effect
 from dynascope.explain.problem import (
+    RECORDED,
     Identities,
     Note,
     Place,
@@ -17,6 +17,7 @@ from dynascope.explain.problem import (
     compiles_of,
     fitting,
     same_text,
+    where,
 )
 from dynascope.facts import model
 from dynascope.facts.break_message import consequences
@@ -36,7 +37,7 @@ def graph_breaks(
     found: Iterable[Distinct[model.GraphBreak]],
     empty: Collection[int],
     identities: Identities,
-    positions: Positions | None = None,
+    positions: Positions = RECORDED,
 ) -> list[Problem]:
     """Return a problem for each line and type of break, the first one first.
 
@@ -102,9 +103,9 @@ def _led_to(same: Breaks) -> list[Note]:
 
 def title_below(problem: Problem) -> str:
     """Return the title at a line that calls what breaks."""
-    where = f"{problem.function} ({basename(problem.place.path)}:{problem.place.line})"
+    at = f"{problem.function} ({where(problem.place.path, problem.place.line)})"
     return fitting(
-        f"Graph break in {where}: {problem.cause}", f"Graph break in {problem.function}: {problem.cause}", problem.title
+        f"Graph break in {at}: {problem.cause}", f"Graph break in {problem.function}: {problem.cause}", problem.title
     )
 
 

@@ -8,16 +8,17 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
+from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.decisions import skipped_frames, specializations
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.problem import Identities, Note, Problem, ProblemKind
-from dynascope.explain.recompiles import coming_recompiles, recompiles
+from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
-from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 F = TypeVar("F", bound=model.Fact)
 HEADINGS: dict[ProblemKind, str] = {
@@ -31,15 +32,9 @@ HEADINGS: dict[ProblemKind, str] = {
 }
 """The headings below which problems are listed, in their order."""
 LABELS: dict[ProblemKind, str] = {
-    "failedCompile": "Failed compile",
-    "graphBreak": "Graph break",
-    "recompile": "Recompile",
+    **{kind: heading.removesuffix("s") for kind, heading in HEADINGS.items()},
     "recompileLimit": "Recompile limit reached",
     "alsoFailed": "Failed too",
-    "willRecompile": "Will be compiled again",
-    "backendFailure": "Backend failure",
-    "specialization": "Specialised",
-    "skippedFrame": "Run uncompiled",
 }
 """What a single problem is called."""
 
@@ -109,7 +104,7 @@ class ProblemsOfLaunch(Struct, dict=True):
         return sorted(found, key=lambda cause: cause.is_aside)
 
     def of_compile(self, facts: model.CompileFacts) -> list[Problem]:
-        """Return the problems of one compile, but not that it failed."""
+        """Return the problems of one compile."""
         each, identities = facts.compile, self._identities()
         varying = [
             guard
@@ -117,6 +112,7 @@ class ProblemsOfLaunch(Struct, dict=True):
             if (self.by_number[guard.compile].run, guard.guard_of) == (each.run, each.compile_id)
         ]
         return [
+            *failed_compiles([each] if each.failure else [], identities),
             *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
             *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
             *coming_recompiles(varying, identities),

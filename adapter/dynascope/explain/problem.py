@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -92,6 +93,13 @@ class Problem(Struct, kw_only=True):
         return "recompile" if self.kind in ("recompileLimit", "alsoFailed") else self.kind
 
     @property
+    def because(self) -> str:
+        """Return the words that come before the cause of a recompile."""
+        if self.section != "recompile":
+            return ""
+        return "failed other compiles only: " if self.kind == "alsoFailed" else "because of "
+
+    @property
     def whose(self) -> str:
         """Return the function that it is of, or part of one; `in forward` for a problem of a line."""
         if self.function and self.kind in ("graphBreak", "willRecompile"):
@@ -117,6 +125,9 @@ class Recorded:
 
     def line(self, then: int) -> int | None:
         return then
+
+
+RECORDED = Recorded()
 
 
 class Identities:
@@ -152,6 +163,11 @@ def same_text(text: str) -> str:
     return without_numbers(_GRAPH_INPUT.sub("#", text.partition("\n\n")[0]))
 
 
+def where(path: str, line: int) -> str:
+    """Return `model.py:13`."""
+    return f"{os.path.basename(path) or '<no file>'}:{line}"
+
+
 def named(function: str, resumes_at: int | None) -> str:
     """Return the name of a compiled function, or of its part after a graph break."""
     return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
@@ -167,9 +183,7 @@ def first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
 
 
-def at_lines(
-    found: Iterable[F], positions: Positions | None, key: Callable[[F], Hashable]
-) -> list[tuple[int, list[F]]]:
+def at_lines(found: Iterable[F], positions: Positions, key: Callable[[F], Hashable]) -> list[tuple[int, list[F]]]:
     """Return groups of equal facts, each with its present line.
 
     They are in the order of their first facts. Facts of which the line is gone are left out.
@@ -177,7 +191,7 @@ def at_lines(
     groups: dict[Hashable, tuple[int, list[F]]] = {}
     for each in found:
         fact = each.fact if isinstance(each, Distinct) else each
-        line = (positions or Recorded()).now(fact)
+        line = positions.now(fact)
         if line is not None:
             groups.setdefault((fact.path, line, key(each)), (line, []))[1].append(each)
     return list(groups.values())

@@ -1,4 +1,4 @@
-"""Make the problems of recompiles: one for each cause, and for each value that will cause one."""
+"""Make the problems of recompiles: one for each cause."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dynascope.explain.problem import (
     Identities,
     Note,
     Place,
-    Positions,
     Problem,
     ProblemKind,
-    at_lines,
     fitting,
     named,
 )
+from dynascope.explain.remedies import remedies_of
 from dynascope.facts import model
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text, mismatch
+from dynascope.facts.recompiles.causes import Cause, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
 _LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`."
 
@@ -52,7 +51,7 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        remedies=[*cause.hints, *([_LIMIT_REMEDY] if cause.limit_reached else [])],
+        remedies=[*remedies_of(cause), *([_LIMIT_REMEDY] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
@@ -98,40 +97,22 @@ def _compiles(cause: Cause) -> list[Note]:
                 text=f"{refused}{mismatch(failed, number in cause.caused)}",
                 is_cause=number in cause.caused,
                 compiles=[number],
-                details=[f"{entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed],
+                details=[f"{_entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed],
             )
         )
     return notes
 
 
-def coming_recompiles(
-    found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions | None = None
-) -> list[Problem]:
-    """Return a problem for each guarded value that will change, at the line that needs it."""
-    problems = []
-    for line, facts in at_lines(found, positions, lambda each: (each.kind, each.expression)):
-        fact = facts[0]
-        told = list(dict.fromkeys(map(sentence, facts)))
-        name = readable(fact.expression)
-        cause = f"{name} will not be {fact.value}"
-        place = Place(fact.path, fact.line, fact.source)
-        will = f"{fact.function} will be compiled again"
-        problems.append(
-            Problem(
-                id=identities.of("willRecompile", place, fact.function, f"{fact.kind} {fact.expression}"),
-                kind="willRecompile",
-                cause=cause,
-                title=fitting(f"{will}: {cause}", f"{will} because of {name}", f"{will}: {name}"),
-                place=Place(fact.path, line, fact.source),
-                function=fact.function,
-                statement=" ".join(told),
-                details=told,
-                remedies=[advice(fact)],
-                compiles=list(dict.fromkeys(each.compile for each in facts)),
-                count=len(facts),
-            )
-        )
-    return problems
+def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
+    """Return what a compile, or a refused call, does: `does not match 0/0: n == 2`."""
+    if entries[0].guard == NO_GUARD:
+        return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
+    return f"does not match {'' if is_cause else 'other compiles, either: '}{', '.join(map(_entry_text, entries))}"
+
+
+def _entry_text(entry: model.Recompile) -> str:
+    """Return `0/0: self.step == 0`: a compile that could not be used, and its failed guard."""
+    return f"{entry.failed_compile_id}: {readable(entry.guard)}"
 
 
 def at_once(fact: model.Recompile) -> str:

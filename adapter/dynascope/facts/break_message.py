@@ -21,7 +21,7 @@ _LINK = "\n\n For more details about this graph break, please visit: "
 _SKIPPED = "Failed to handle graph break gracefully."
 _NOT_RESUMED = "Encountered graph break that we cannot resume from."
 _LOGGED_FRAME = re.compile(r'^ {2,3}File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
-_USER_CODE = "\nfrom user code:\n"
+USER_CODE = "\nfrom user code:\n"
 _HOW_TO_SEE_MORE = "\nSet TORCHDYNAMO_VERBOSE=1 "
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
 _NODE_NUMBER = re.compile(r"(?<=[^\W\d])_\d+\b")
@@ -125,7 +125,7 @@ def without_advice(error: str) -> str:
 
 def user_code_of(error: str) -> str:
     """Return the frames of the program in the text of an error of torch's; "" without such."""
-    _, found, frames = without_advice(error).rpartition(_USER_CODE)
+    _, found, frames = without_advice(error).rpartition(USER_CODE)
     return frames.rstrip() if found else ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.endings import ending
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import OF_LAUNCH, Reader
 
@@ -45,11 +44,6 @@ class Launch(Struct):
     def is_running(self) -> bool:
         """Whether a process of it runs on this machine, and is still recorded."""
         return any(each.ended is None and is_running(each.host, each.pid) for each in self.runs)
-
-    @property
-    def ending(self) -> str:
-        """Return a sentence on processes of which only a part is recorded; "" where there are none."""
-        return ending(self.runs, {each.id for each in self.compiling or self.runs})
 
 
 def launches(reader: Reader) -> list[Launch]:

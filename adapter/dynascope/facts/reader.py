@@ -245,11 +245,6 @@ class View:
         """Return the symbols created in this file; `Reader.compile(n).symbols` has a compile's."""
         return self._of(model.Symbol, "symbols")
 
-    def symbols_of_compiles(self) -> list[model.Symbol]:
-        """Return all symbols of the compiles that traced this file, created in any file."""
-        mapping = FACTS["symbols"]
-        return self._reader._facts(mapping, f"WHERE compile_id IN ({_list(self.compile_numbers)})", ())
-
     def graph_breaks(self) -> list[model.GraphBreak]:
         """Return the graph breaks at lines of this file."""
         return self._of(model.GraphBreak, "graph_breaks")

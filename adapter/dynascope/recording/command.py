@@ -51,7 +51,7 @@ def run(
     if no_graphs or guards:
         os.environ["DYNASCOPE_RECORD"] = "facts" if no_graphs else "guards"
     sys.stdout.flush()
-    command = [python, "-m", "dynascope.agent.startup.record_launcher", *target]
+    command = [python, "-m", "dynascope.agent.session.startup.record_launcher", *target]
     try:
         if os.name == "posix":
             os.execvp(python, command)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dynascope.explain.compiles import NOTHING
 from dynascope.facts.launches import launches as launches_of
 from dynascope.facts.reader import Reader
 from dynascope.report.opening import chosen_launch, opened
@@ -58,7 +59,7 @@ def report(
 def _list_launches(reader: Reader) -> None:
     """Print the launches, newest first, each with the command line of its first process."""
     for each in launches_of(reader):
-        click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else '  (nothing was compiled)'}")
+        click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
 
 
 def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:
@@ -105,9 +106,9 @@ def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> Non
 
     Their names are those of the report, and may have an attempt's number: `0/0_1`.
     """
+    from dynascope.explain.comparison import summary
     from dynascope.facts.comparison.columns import columns
     from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
-    from dynascope.facts.comparison.sentences import summary
     from dynascope.facts.process_names import compile_names
 
     compiles = reader.compiles(launch)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynascope.explain.problem import named
+from dynascope.explain.compiles import title
+from dynascope.explain.not_recorded import GUARD_COSTS, LATER_FORMS, not_recorded
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
@@ -14,16 +15,6 @@ from dynascope.facts.generated.text import bytecode_text, form_text, graphs_text
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources
-
-_NOT_KEPT = "it was recorded without graphs and bytecode"
-_NOT_COMPILED = {
-    "empty": "no operation was traced in it",
-    "skipped": "it was not compiled",
-    "failed": "its compile failed before",
-    "captured": "it is a capture of compiled autograd, and what was compiled from it has one",
-}
-_A_FORM = "form of a graph but Dynamo's own"
-_NOT_MEASURED = "{} has no recorded costs of guards. Record them: dynascope run --guards PROGRAM."
 
 
 class NotRecorded(Exception):
@@ -45,7 +36,7 @@ def graph(reader: Reader, each: model.Compile) -> str:
     graphs = recorded.graphs(reader, each.id)
     if not graphs:
         raise _not_there(reader, each, "graph")
-    heading = f"{title(each)} graph: as Dynamo passed it to the backend"
+    heading = f"{title(each, each.compile_id)} graph: as Dynamo passed it to the backend"
     return graphs_text(heading, graphs, Sources(reader).line)
 
 
@@ -60,11 +51,10 @@ def code(reader: Reader, each: model.Compile) -> str:
 def guards(reader: Reader, each: model.Compile) -> str:
     """Return the text of a compile's guards, with their costs. Raises NotRecorded."""
     costs = recorded.guard_costs(reader, each.id)
-    if costs is None and each.status not in ("compiled", "empty"):
-        raise _not_there(reader, each, "costs of guards")
     if costs is None:
-        raise NotRecorded(_NOT_MEASURED.format(each.compile_id))
-    return f"# {title(each)} guards: measured with the values of the call for which it was compiled\n{costs.text}"
+        raise _not_there(reader, each, GUARD_COSTS)
+    name = title(each, each.compile_id)
+    return f"# {name} guards: measured with the values of the call for which it was compiled\n{costs.text}"
 
 
 def forms(reader: Reader, each: model.Compile, asked: str) -> str:
@@ -74,7 +64,7 @@ def forms(reader: Reader, each: model.Compile, asked: str) -> str:
     """
     known = [form.name for form in recorded.form_names(reader, each.id)]
     if not known:
-        raise _not_there(reader, each, _A_FORM)
+        raise _not_there(reader, each, LATER_FORMS)
     fitting = known if asked == "all" else [asked] if asked in known else [name for name in known if asked in name]
     if not fitting or (len(fitting) > 1 and asked != "all"):
         raise NotRecorded(f"Which? {each.compile_id} has: {', '.join(known)}; `all` prints all.")
@@ -88,22 +78,13 @@ def form(reader: Reader, each: model.Compile, name: str) -> str:
         raise _not_there(reader, each, name)
     if name.endswith(CACHE_KEY):
         found.text = "\n".join([*_since_the_run_before(reader, each, found), found.text])
-    return form_text(title(each), found, Sources(reader).line)
+    return form_text(title(each, each.compile_id), found, Sources(reader).line)
 
 
 def _not_there(reader: Reader, each: model.Compile, what: str) -> NotRecorded:
     """Return the error that says why a compile has no recorded graph, bytecode or form."""
-    if any(run.id == each.run and run.origin == "imported" for run in reader.runs()):
-        why = "it was imported from a log"
-    elif each.status != "compiled" and not (each.status == "empty" and what == "bytecode"):
-        why = _NOT_COMPILED[each.status]
-    elif what == "bytecode" and "graphs" in recorded.kinds(reader, each.id):
-        why = "it was for the graph alone, in an export or an aot_compile"
-    elif what == _A_FORM and "graphs" in recorded.kinds(reader, each.id):
-        why = f"its backend, {each.backend}, has made none with AOTAutograd or Inductor"
-    else:
-        why = _NOT_KEPT
-    return NotRecorded(f"{each.compile_id} has no recorded {what}: {why}.")
+    is_imported = any(run.id == each.run and run.origin == "imported" for run in reader.runs())
+    return NotRecorded(not_recorded(each, what, is_imported, "graphs" in recorded.kinds(reader, each.id)))
 
 
 def _since_the_run_before(reader: Reader, each: model.Compile, form: LaterForm) -> Iterator[str]:
@@ -121,8 +102,3 @@ def _since_the_run_before(reader: Reader, each: model.Compile, form: LaterForm) 
         key, before = (key_of(text.splitlines()) for text in (form.text, other.text))
         yield f"# What differs from the run before: {summary(key, before)}"
         yield from [*differences(key, before), ""]
-
-
-def title(each: model.Compile) -> str:
-    """Return `Model.forward [0/1]`."""
-    return f"{named(each.function, each.resumes_at)} [{each.compile_id}]"

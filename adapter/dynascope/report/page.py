@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from html import escape
 
+from dynascope.explain.comparison import summary as compared_text
+from dynascope.explain.compiles import NOTHING, ended, several, totals, why
+from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
-from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, first_line, named
-from dynascope.facts.comparison.sentences import summary as compared_text
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, named
 from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured
@@ -32,8 +34,8 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     lines = [
         f"{began} · torch {escape(run.torch_version)} {escape(summary.processes)}",
-        *([escape(summary.ending)] if summary.ending else []),
-        escape(summary.counts) if summary.compiles else "Nothing was compiled in it.",
+        escape(ending(summary.runs, {each.run for each in summary.compiles})),
+        escape(totals(summary.compiles, summary.problems)) if summary.compiles else f"{NOTHING.capitalize()}.",
     ]
     sections = [
         *(_section(kind, heading, summary, sources) for kind, heading in HEADINGS.items()),
@@ -41,14 +43,13 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         flame_graphs(times),
         _compiles(summary),
     ]
-    return framed(run.program, "<br>".join(lines), sections, STYLE)
+    return framed(run.program, "<br>".join(filter(None, lines)), sections, STYLE)
 
 
 def _section(kind: ProblemKind, heading: str, summary: Summary, sources: Sources) -> str:
     found = summary.of_kind(kind)
     if not found:
-        is_whole = kind == "graphBreak" and summary.compiles and not summary.failed
-        return f"<h2>{heading}</h2><p>None.</p>" if is_whole else ""
+        return f"<h2>{heading}</h2><p>None.</p>" if kind == "graphBreak" and summary.is_whole else ""
     if kind in _TABLES:
         rows = "".join(
             f"<tr><td>{_place(each.place)}<td>{escape(each.whose)}<td>{escape(each.cause)}"
@@ -61,19 +62,18 @@ def _section(kind: ProblemKind, heading: str, summary: Summary, sources: Sources
 
 def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
     registered = each.registry_id and f'<a href="{registry_page(each.registry_id)}">{each.registry_id}</a> '
-    label = f"{LABELS[each.kind]}: " if each.kind in ("recompileLimit", "alsoFailed") else ""
-    because = "because of " if each.section == "recompile" and not label else ""
+    label = f"{LABELS[each.kind]}: " if each.kind == "recompileLimit" else ""
     effect = f": {escape(each.effect)}" if each.effect else ""
     code = sources.around(each.place.path, each.place.line, each.place.source, 3)
     cause = f"<code>{escape(each.cause)}</code>" if each.section == "recompile" else f"<b>{escape(each.cause)}</b>"
-    text = _paragraphs(each.details)
+    text = "".join(f"<p>{escape(detail)}</p>" for detail in each.details)
     if each.section in _TORCHS_TEXT:
         more = each.statement.removeprefix(each.cause).strip()
         text = f"<pre>{escape(more)}</pre>" if more else ""
     return (
         f"<article class={_CLASSES.get(each.section, 'break')}>{_place(each.place)} {_whose(each)}"
         f" <span class=dim>{escape(_compile_names(each.compiles, summary))}</span><br>"
-        f"{registered or ''}{label}{because}{cause}{effect}"
+        f"{registered or ''}{label}{each.because}{cause}{effect}"
         f"{_code(code) if each.kind == 'graphBreak' else ''}{text}<ul>{_remedies(each.remedies)}</ul>"
         f"{''.join(_note(note, summary) for note in each.notes if note.kind not in _FOLDED)}"
         f"{_stack(each)}{_table_of_compiles(each, summary)}</article>"
@@ -83,10 +83,6 @@ def _problem(each: Problem, summary: Summary, sources: Sources) -> str:
 def _whose(each: Problem) -> str:
     name = each.whose.removeprefix("in ")
     return f"{'in ' if name != each.whose else ''}<code>{escape(name)}</code>" if name else ""
-
-
-def _paragraphs(texts: list[str]) -> str:
-    return "".join(f"<p>{escape(each)}</p>" for each in texts)
 
 
 def _remedies(remedies: list[str]) -> str:
@@ -143,12 +139,12 @@ def _slowest(summary: Summary, sources: Sources) -> str:
 def _compiles(summary: Summary) -> str:
     rows = "".join(
         f"<tr><td>{escape(summary.names[each.id] or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
-        f"<span class=dim>{where(each.path, each.resumes_at or each.line)}</span><td>{each.status}"
+        f"<span class=dim>{where(each.path, each.resumes_at or each.line)}</span><td>{ended(each)}"
         f"<td class=number>{each.nodes}"
-        f"<td class=number>{each.seconds:.3f}<td>{escape(first_line(each.reason or each.skip_reason or each.failure))}"
+        f"<td class=number>{each.seconds:.3f}<td>{escape(why(each))}"
         for each in summary.compiles
     )
-    heads = "<tr><th>id<th>function<th>status<th>nodes<th>seconds<th>why"
+    heads = "<tr><th>id<th>function<th>result<th>nodes<th>seconds<th>why"
     return f"<h2>Compiles</h2><table>{heads}{rows}</table>"
 
 
@@ -168,5 +164,4 @@ def _place(place: Place) -> str:
 
 
 def _compile_names(compiles: list[int], summary: Summary) -> str:
-    known = [name for number in compiles if (name := summary.names[number])]
-    return f"×{len(known)} compiles" if len(known) > 3 else ", ".join(known)
+    return several(summary.names[number] for number in compiles)

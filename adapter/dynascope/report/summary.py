@@ -8,14 +8,12 @@ from msgspec import Struct
 
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem, ProblemKind
+from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
-from dynascope.facts.counts import counted
-from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.story import Stories, stories_by_compile
 from dynascope.report.sources import shown_path
 
 SLOWEST_LINES = 15
@@ -53,76 +51,37 @@ class Summary(Struct):
         return min(self.runs, key=lambda run: run.began)
 
     @property
-    def ending(self) -> str:
-        """Return a sentence on processes of which only a part is recorded; "" where there are none."""
-        return ending(self.runs, {each.run for each in self.compiles})
-
-    @property
     def processes(self) -> str:
         """Return `2 processes: rank 0, rank 1` for those that have compiles; "" for a single one."""
         compiled = {each.run for each in self.compiles}
         names = [process_name(run) for run in self.runs if run.id in compiled]
         return f"{len(names)} processes: {', '.join(sorted(names))}" if len(names) > 1 else ""
 
-    @property
-    def compiled(self) -> list[model.Compile]:
-        """Return the compiles that were not skipped, with or without a graph."""
-        return [each for each in self.compiles if each.status in model.COMPILES]
-
-    @property
-    def failed(self) -> list[model.Compile]:
-        return [each for each in self.compiles if each.status == "failed"]
-
     def of_kind(self, kind: ProblemKind) -> list[Problem]:
         """Return the problems below the heading of a kind."""
         return [each for each in self.problems if each.section == kind]
 
     @property
-    def seconds(self) -> float:
-        return sum(each.seconds for each in self.compiles)
-
-    @property
-    def backend_seconds(self) -> float:
-        return sum(each.backend_seconds for each in self.compiles)
-
-    @property
-    def _waits(self) -> str:
-        waits = [each.rank_wait_seconds for each in self.compiles if each.rank_wait_seconds >= model.SHORTEST_WAIT]
-        return f", {sum(waits):.2f} s waiting for other ranks" if waits else ""
-
-    @property
-    def graphs(self) -> int:
-        return sum(each.graphs for each in self.compiles)
-
-    @property
-    def counts(self) -> str:
-        """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
-        breaks = self.of_kind("graphBreak")
-        causing = [each for each in self.of_kind("recompile") if each.kind != "alsoFailed"]
-        recompiles = len({number for each in causing for number in each.compiles})
-        parts = [
-            counted(len(self.compiled), "compile"),
-            *([f"{len(self.failed)} failed"] if self.failed else []),
-            counted(self.graphs, "graph"),
-            f"{counted(sum(each.count for each in breaks), 'graph break')} at {counted(len(breaks), 'place')}",
-            f"{counted(recompiles, 'recompile')}, {counted(len(causing), 'cause')}" if causing else "0 recompiles",
-            f"{self.seconds:.2f} s ({self.backend_seconds:.2f} s of it in backends{self._waits})",
-        ]
-        return ", ".join(parts)
+    def is_whole(self) -> bool:
+        """Whether something was compiled, and neither broke nor failed."""
+        broken = any(each.status == "failed" for each in self.compiles) or self.of_kind("graphBreak")
+        return bool(self.compiles) and not broken
 
 
 def summarize(reader: Reader, launch: str) -> Summary:
     """Read all facts of a launch that a report shows."""
     found = ProblemsOfLaunch(reader, launch)
     runs = [run for run in reader.runs() if run.launch == launch]
-    stories = Stories(reader, found.compiles, runs, shown_path)
+    numbers = [(cause, number) for cause in found.causes for number in cause.compiles][:_COMPARED]
+    numbers += [(cause, number) for cause in found.causes for number in sorted(cause.caused - {*cause.compiles})[:1]]
+    stories = {n: story(reader, cause, n, found.compiles, runs, shown_path) for cause, n in numbers}
     return Summary(
         launch=launch,
         runs=runs,
         compiles=found.compiles,
         names=compile_names(found.compiles, runs),
         problems=found.problems,
-        stories=stories_by_compile(stories, found.causes, _COMPARED),
+        stories={number: told for number, told in stories.items() if told},
         comparisons=_comparisons(reader, found.compiles, found.causes),
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
     )

@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
+from dynascope.explain.comparison import first_difference
+from dynascope.explain.compiles import NO_BREAKS, NOTHING, several, totals
+from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.of_launch import HEADINGS, LABELS
 from dynascope.explain.problem import Note, Place, Problem, ProblemKind
-from dynascope.facts.comparison.sentences import first_difference
 from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary
 
@@ -41,22 +43,20 @@ def _print_heading(summary: Summary, console: Console) -> None:
     processes = f", {summary.processes}" if summary.processes else ""
     console.print(f"[bold]{escape(run.program)}[/]  {began}, torch {run.torch_version}{processes}")
     if not summary.compiles:
-        console.print("Nothing was compiled in it: dynascope report --launches lists what was recorded before.")
+        console.print(f"{NOTHING.capitalize()}: dynascope report --launches lists what was recorded before.")
         return
-    if summary.ending:
-        console.print(escape(summary.ending))
-    console.print(summary.counts)
-    if not summary.of_kind("graphBreak") and not summary.failed:
-        console.print("[green]No graph breaks.[/]")
+    if told := ending(summary.runs, {each.run for each in summary.compiles}):
+        console.print(escape(told))
+    console.print(totals(summary.compiles, summary.problems))
+    if summary.is_whole:
+        console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
 
 
 def _print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
     label = " ".join(filter(None, [LABELS[each.kind], each.registry_id]))
     heading = f"[bold {_COLOURS.get(each.kind, 'cyan')}]{label}[/] {_where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
-    because = {"alsoFailed": "failed other compiles only: "}.get(each.kind, "because of ")
-    lead = because if each.section == "recompile" else ""
-    console.print(f"  {lead}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
+    console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
     if each.kind == "graphBreak":
         _print_code(sources.around(each.place.path, each.place.line, each.place.source), console)
     for text in each.details:
@@ -143,7 +143,5 @@ def _where(place: Place) -> str:
 
 
 def _times(compiles: list[int], summary: Summary) -> str:
-    named = [name for number in compiles if (name := summary.names[number])]
-    if len(named) > 3:
-        return f"[dim]×{len(named)} compiles[/]"
-    return f"[dim]\\[{', '.join(named)}][/]" if named else ""
+    told = several(summary.names[number] for number in compiles)
+    return f"[dim]{told}[/]" if told.startswith("×") else f"[dim]\\[{told}][/]" if told else ""

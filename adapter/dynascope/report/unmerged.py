@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from dynascope.explain.comparison import sentence
 from dynascope.explain.problem import Problem
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.text import as_objects, form_as_objects
@@ -46,7 +47,10 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
                 known["comparison"] = {
                     "with": comparison.left.name,
                     "common_lines": comparison.common,
-                    "differences": comparison.differences,
+                    "differences": [
+                        {"sentence": sentence(comparison, each), **msgspec.structs.asdict(each)}
+                        for each in comparison.differences
+                    ],
                 }
             yield (b",\n" if position else b"\n") + _json(known)
     yield b"\n]\n}\n"

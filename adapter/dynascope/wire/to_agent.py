@@ -90,7 +90,7 @@ class SetExceptionFilters(Request, tag="setExceptionFilters"):
 
 
 class ConfigurationDone(Request, tag="configurationDone"):
-    """Let a program start that `dynascope.agent.startup.launcher` or `wait_for_client` keeps waiting."""
+    """Let a program start that `dynascope.agent.session.startup.launcher` or `wait_for_client` keeps waiting."""
 
 
 class Acknowledge(Message, tag="acknowledge"):

@@ -45,7 +45,7 @@ def inserted_after_imports(text: Text, *lines: str, without: str = "") -> list[t
         return []
     last = 0
     for statement in tree.body:
-        if _is_docstring(statement):
+        if is_docstring(statement):
             last = max(last, statement.end_lineno or 0)
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             last = statement.end_lineno or last
@@ -74,5 +74,5 @@ def imports_from(tree: ast.Module, module: str, name: str) -> bool:
     )
 
 
-def _is_docstring(node: ast.stmt) -> bool:
+def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

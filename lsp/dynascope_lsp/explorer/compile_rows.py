@@ -5,62 +5,46 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from dynascope.explain.comparison import first_difference, summary
+from dynascope.explain.compiles import ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import named
+from dynascope.explain.problem import named, where
+from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
-from dynascope.facts.comparison.sentences import first_difference, summary
-from dynascope.facts.counts import counted
+from dynascope.facts.counts import counted, seconds
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.facts.recompiles.story import Stories
 from dynascope.report.sources import Sources
 from dynascope.report.summary import slowest_lines
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
-from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row, where
-from dynascope_lsp.recorded.compiles import seconds
+from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row
 
-_BEFORE_DIFFERENCES = ("graphBreak", "recompile", "recompileLimit", "alsoFailed")
-_ID_EXPLAINED = (
-    "[0/1] is Dynamo's name of a compile: 0 is the number of the function, 1 of its compile, both from 0. "
-    "What follows a graph break is a function of its own."
-)
+_BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
 
-def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
+def compile_row(each: model.Compile, breaks: int, name: str) -> Row:
     """Return a compile, named by its id or by a name that says of which rank it is."""
     line = each.resumes_at or each.line
     icon, severity = _icon(each, breaks)
     parts = [
         where(each.path, line),
         counted(breaks, "graph break") if breaks else "",
-        "captured" if each.status == "captured" else "",
-        seconds(each.seconds) if each.status != "skipped" else (each.skip_reason or "").strip().partition("\n")[0],
+        ended(each) if each.status == "captured" else "",
+        seconds(each.seconds),
     ]
-    backend = f", {seconds(each.backend_seconds)} of it in {each.backend or 'the backend'}"
-    details = [
-        f"{named(each.function, each.resumes_at)} was {_ended(each)}",
-        f"{counted(each.graphs, 'graph')}, {counted(each.nodes, 'node')}, {counted(each.attempts, 'attempt')}",
-        f"{seconds(each.seconds)}{backend if each.backend_seconds else ''}",
-        each.reason or "",
-        each.skip_reason or "",
-        each.failure or "",
-        _ID_EXPLAINED if each.compile_id else "",
-    ]
-    name = each.compile_id if name is None else name
-    function = f"{each.function} from line {each.resumes_at}" if each.resumes_at else each.function
     return Row(
         key=f"compile:{each.id}",
-        label=f"{f'[{name}] ' if name else ''}{function}",
+        label=f"{f'[{name}] ' if name else ''}{named(each.function, each.resumes_at)}",
         description="  ".join(filter(None, parts)),
-        tooltip="\n".join(part.strip() for part in details if part),
+        tooltip="\n".join(told(each)),
         icon=icon,
         severity=severity,
         place=at(each.path, line, each.source),
-        is_lazy=each.status != "skipped",
+        is_lazy=True,
     )
 
 
@@ -78,7 +62,6 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     nameless: dict[int, str] = {}  # it is above: no row names it again
     causing, problems = found.causes_of(number), found.of_compile(facts)
     rows = [
-        *([_failure_row(each)] if each.failure else []),
         *(_without_compiles(problem_row(one, nameless)) for one in problems if one.kind in _BEFORE_DIFFERENCES),
         *_call_rows(reader, facts, causing, found.compiles),
         *_difference_rows(reader, each, found.compiles),
@@ -117,15 +100,13 @@ def guard_rows(reader: Reader, number: int) -> list[Row]:
 def symbol_rows(facts: model.CompileFacts) -> list[Row]:
     rows = []
     for each in facts.symbols:
-        hint = f" = {each.hint}" if each.hint is not None else ""
-        replaced = f"replaced by {each.replacement}" if each.replacement else ""
-        told = [f"in [{each.low}, {each.high}]", ", ".join(map(readable, each.origins)), replaced]
+        told = told_of_symbol(each)
         rows.append(
             Row(
                 key=f"symbol:{each.name}",
-                label=f"{each.name}{hint}",
-                description="  ".join(filter(None, told)),
-                tooltip="\n".join(filter(None, [*told, *each.constraints])),
+                label=f"{each.name} {told[0]}",
+                description="  ".join(told[1:]),
+                tooltip="\n".join(told),
                 icon="symbol-numeric",
                 place=at(each.path, each.line, each.source),
             )
@@ -158,17 +139,6 @@ def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]
     ]
 
 
-def _failure_row(each: model.Compile) -> Row:
-    return Row(
-        key="failure",
-        label=(each.failure or "").strip().partition("\n")[0],
-        tooltip=(each.failure or "").strip(),
-        icon="error",
-        severity="error",
-        place=at(each.path, each.resumes_at or each.line, each.source),
-    )
-
-
 def _without_compiles(row: Row) -> Row:
     row.children = [each for each in row.children if not each.is_lazy]
     return row
@@ -181,7 +151,7 @@ def _call_rows(
     call, cause = facts.call, next((each for each in found if not each.is_aside), None)
     if call is None or cause is None or not call.path:
         return []
-    sentences = Stories(reader, compiles, reader.runs(), os.path.basename).of(cause, facts.compile.id)
+    sentences = story(reader, cause, facts.compile.id, compiles, reader.runs(), os.path.basename)
     return [
         Row(
             key="call",
@@ -211,21 +181,9 @@ def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.C
     ]
 
 
-def _ended(each: model.Compile) -> str:
-    return {
-        "compiled": "compiled.",
-        "empty": "traced, without a graph.",
-        "skipped": "left uncompiled.",
-        "failed": "not compiled: it failed.",
-        "captured": "captured by compiled autograd.",
-    }[each.status]
-
-
 def _icon(each: model.Compile, breaks: int) -> tuple[str, Severity]:
     if each.status == "failed":
         return "error", "error"
-    if each.status == "skipped":
-        return "debug-step-over", ""
     if breaks:
         return "warning", "warning"
     return ("sync", "information") if each.reason else ("pass", "success")

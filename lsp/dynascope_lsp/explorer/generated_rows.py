@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from dynascope.explain.compiles import title
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.generated import recorded
@@ -24,7 +25,7 @@ _TEXTS = {"graph": generated.graph, "bytecode": generated.code, "guards": genera
 def generated_rows(reader: Reader, each: model.Compile) -> list[Row]:
     """Return rows for what was recorded of a compile; none for what it has not."""
     kinds = recorded.kinds(reader, each.id)
-    name = generated.title(each).replace("/", "-")
+    name = title(each, each.compile_id).replace("/", "-")
     graph = Row(
         key=f"graph:{each.id}",
         label="Graph",
@@ -104,7 +105,7 @@ def graph_data(reader: Reader, launch: str, document: str) -> GraphData | None:
         }
         for graph in graphs
     ]
-    return GraphData(f"{generated.title(each)} {form or 'graph'}", found)
+    return GraphData(f"{title(each, each.compile_id)} {form or 'graph'}", found)
 
 
 def document_text(reader: Reader, launch: str, document: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 import time
 
+from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
+from dynascope.explain.endings import KILLED, NOT_ENDED, ending
 from dynascope.facts import model
-from dynascope.facts.counts import counted
-from dynascope.facts.endings import NOT_ENDED
+from dynascope.facts.counts import counted, seconds
 from dynascope.facts.launches import Launch
 from dynascope.facts.process_names import process_name
 
 from dynascope_lsp.explorer.rows import Row, Severity
-from dynascope_lsp.recorded.compiles import seconds
 
 
 def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
@@ -55,11 +55,10 @@ def _state(launch: Launch) -> tuple[str, str]:
     """Return whether it runs or how it ended, and why; "" where it ended as it should."""
     if launch.is_running:
         return "running", ""
-    if launch.ending != NOT_ENDED:
-        return "", launch.ending
-    if launch.first.host == platform.node():
-        return "ended early", "It was killed, or its debug session was stopped: this is what was recorded until then."
-    return "not ended", launch.ending
+    told = ending(launch.runs, {each.id for each in launch.compiling or launch.runs})
+    if told != NOT_ENDED:
+        return "", told
+    return ("ended early", KILLED) if launch.first.host == platform.node() else ("not ended", told)
 
 
 def _sums(launch: Launch) -> str:
@@ -68,17 +67,8 @@ def _sums(launch: Launch) -> str:
 
 def _problems(launch: Launch) -> list[str]:
     if not launch.compiling:
-        return ["nothing was compiled"]
-    found = [
-        counted(number, what)
-        for number, what in (
-            (launch.failed, "failed compile"),
-            (launch.breaks, "graph break"),
-            (launch.recompiles, "recompile"),
-        )
-        if number
-    ]
-    return found or ["no graph breaks"]
+        return [NOTHING]
+    return went_wrong(launch.failed, launch.breaks, launch.recompiles) or [NO_BREAKS]
 
 
 def _icon(launch: Launch) -> tuple[str, Severity]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Literal
 
-from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind
+from dynascope.explain.compiles import several
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, where
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100
 """The most compiles that are listed below a cause."""
-_NAMED = 3
-"""The most compiles that are named in a description."""
-_LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
+LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
     "failedCompile": ("error", "error"),
     "graphBreak": ("warning", "warning"),
     "recompile": ("sync", "information"),
@@ -61,28 +59,17 @@ def at(path: str, line: int, source: int = 0) -> Place | None:
     return Place(path, line, source) if path and not path.startswith("<") and line else None
 
 
-def where(path: str, line: int) -> str:
-    """Return `model.py:13`."""
-    return f"{os.path.basename(path) or '<no file>'}:{line}"
-
-
-def of_compiles(names: list[str]) -> str:
-    """Return `0/0, 0/1`, or `×12 compiles`."""
-    known = [each for each in names if each]
-    return f"×{len(known)} compiles" if len(known) > _NAMED else ", ".join(known)
-
-
 def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
     """Return a problem; below it are remedies, and then notes such as callers.
 
     `names` are those of compiles; one that has none is not named.
     """
-    icon, severity = _LOOKS["failedCompile" if each.is_error else each.kind]
+    icon, severity = LOOKS["failedCompile" if each.is_error else each.kind]
     at_place = where(each.place.path, each.place.line)
     is_about_function = each.section == "recompile"
     whose = f"{each.whose} {at_place}" if is_about_function else f"{at_place} {each.whose}"
     effect = each.effect if is_about_function else ""
-    of = of_compiles([names.get(number, "") for number in each.compiles])
+    of = several(names.get(number, "") for number in each.compiles)
     compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
     others = [note for note in each.notes if note.kind != "compile"]
     details = each.details if each.kind == "graphBreak" else []
@@ -104,7 +91,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
 
 def _note_row(note: Note, names: Mapping[int, str]) -> Row:
     place = at(note.place.path, note.place.line, note.place.source) if note.place is not None else None
-    of = of_compiles([names.get(number, "") for number in note.compiles])
+    of = several(names.get(number, "") for number in note.compiles)
     text = f"{note.text} {note.subject}".strip()
     return Row(
         key=f"{note.kind}:{note.text}:{note.subject}:{place.path if place else ''}:{place.line if place else ''}",

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 import msgspec
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem, ProblemKind
-from dynascope.facts.counts import counted
+from dynascope.facts.counts import counted, seconds
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
 from dynascope.facts.reader import Reader
@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
 from dynascope_lsp.explorer.rows import Row, problem_row
-from dynascope_lsp.recorded.compiles import seconds
 
 _COMPARED: tuple[ProblemKind, ...] = ("graphBreak", "recompile")
 

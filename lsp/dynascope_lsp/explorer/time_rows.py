@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import LATER
+from dynascope.explain.problem import where
+from dynascope.facts.counts import seconds
 from dynascope.facts.profile.tree import Node, tree
 from dynascope.facts.reader import Reader
-from dynascope.report.profile.measured import LATER
 
 from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Row, at, where
-from dynascope_lsp.recorded.compiles import seconds
+from dynascope_lsp.explorer.rows import Row, at
 
 
 def time_rows(reader: Reader, argument: str) -> list[Row]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dynascope.explain.compiles import LATER, LATER_MADE, restarted, title
 from dynascope.explain.effects import effect
-from dynascope.explain.problem import Place, named
+from dynascope.explain.failures import raised
+from dynascope.explain.problem import Place, first_line
 from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
 from dynascope.facts.in_progress.parts import part_of
@@ -13,7 +15,6 @@ from dynascope.facts.process_names import process_name, program_name
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
 from dynascope.facts.profile.tree import ATTEMPT
 from dynascope.facts.reader import Reader
-from dynascope.report.profile.measured import LATER
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
@@ -89,20 +90,20 @@ def timeline(reader: Reader, launch: str) -> Timeline | None:
 def _span(each: model.Compile, profile: Profile, names: dict[tuple[str, str], int], facts: list[model.Fact]) -> Span:
     attempts = [phase for phase in profile.phases if phase.name.startswith(ATTEMPT)]
     restarts = [
-        Mark("restart", f"Dynamo begins again: attempt {number} of {len(attempts)}", each.began + phase.began, None)
+        Mark("restart", restarted(number, len(attempts)), each.began + phase.began, None)
         for number, phase in enumerate(attempts[1:], start=2)
     ]
     traced = [phase.began + phase.seconds for phase in profile.phases if phase.name == _TRACING]
     end_of_trace = each.began + (max(traced) if traced else each.seconds)
     marks = [mark for fact in facts if (mark := _mark(fact, each, end_of_trace)) is not None]
     if each.failure:
-        text = each.failure.strip().partition("\n")[0]
-        marks.append(Mark("failed", text, each.began + each.seconds, at(each.path, each.line, each.source)))
+        end = each.began + each.seconds
+        marks.append(Mark("failed", first_line(each.failure), end, at(each.path, each.line, each.source)))
     return Span(
         compile=each.id,
         run=each.run,
-        name=f"{named(each.function, each.resumes_at)} [{each.compile_id}]",
-        detail=(each.reason or "").strip().partition("\n")[0],
+        name=title(each, each.compile_id),
+        detail=first_line(each.reason),
         status=each.status,
         began=each.began,
         seconds=each.seconds,
@@ -117,8 +118,8 @@ def _later(each: model.Compile, profile: Profile, names: dict[tuple[str, str], i
     return Span(
         compile=each.id,
         run=each.run,
-        name=f"{named(each.function, each.resumes_at)} [{each.compile_id}] {LATER}",
-        detail="a backward when it is first needed, or kernels at their first call",
+        name=f"{title(each, each.compile_id)} {LATER}",
+        detail=LATER_MADE,
         status="later",
         began=profile.began,
         seconds=max((phase.began + phase.seconds for phase in profile.phases), default=0.0),
@@ -163,5 +164,5 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
                 "graph break", f"{fact.type}: {effect(fact.effect, each.status == 'empty')}", end_of_trace, place
             )
         case model.BackendFailure():
-            return Mark("failed", f"{fact.backend} raised {fact.exception}", each.began + each.seconds, place)
+            return Mark("failed", raised(fact), each.began + each.seconds, place)
     return None

@@ -23,7 +23,7 @@ from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import Row, problem_row
+from dynascope_lsp.explorer.rows import LOOKS, Row, problem_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -80,8 +80,8 @@ def _launches(readers: Mapping[str, Reader]) -> list[Row]:
 
 def _sections(opened: Opened, _: str) -> list[Row]:
     problems = [
-        section(f"{kind}:", _title(HEADINGS[kind]), len(_BELOW[kind](opened, "")), icon, what)
-        for kind, (icon, what) in _PROBLEMS.items()
+        section(f"{kind}:", _title(heading), len(_BELOW[kind](opened, "")), LOOKS[kind][0], _COUNTED.get(kind, ""))
+        for kind, heading in HEADINGS.items()
     ]
     compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
     processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
@@ -107,16 +107,6 @@ def _title(heading: str) -> str:
 def _against_run_before(opened: Opened, _: str) -> list[Row]:
     both = run_before(opened.reader, opened.launch)
     return rows_against(opened.reader, *both) if both is not None else []
-
-
-def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]]:
-    """Return what makes the rows of compiles that ended so."""
-
-    def below(opened: Opened, _: str) -> list[Row]:
-        found = [each for each in opened.compiles if each.status == status]
-        return [compile_row(each, name=opened.names[each.id]) for each in found]
-
-    return below
 
 
 def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[Row]]:
@@ -156,21 +146,11 @@ def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Op
     return below
 
 
-_PROBLEMS: dict[ProblemKind, tuple[str, str]] = {
-    "failedCompile": ("error", ""),
-    "graphBreak": ("warning", "place"),
-    "recompile": ("sync", "cause"),
-    "willRecompile": ("history", "guard"),
-    "backendFailure": ("error", ""),
-    "specialization": ("pin", ""),
-    "skippedFrame": ("debug-step-over", ""),
-}
-"""What may go wrong in a launch, by the kind of the section's key: its icon, and what is counted in it."""
+_COUNTED: dict[ProblemKind, str] = {"graphBreak": "place", "recompile": "cause", "willRecompile": "guard"}
+"""What is counted in a section of problems, where its heading does not say it."""
 _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "launch": _sections,
     **{kind: _of_kind(kind) for kind in HEADINGS},
-    "failedCompile": _of_status("failed"),
-    "skippedFrame": _of_status("skipped"),
     "compiles": _compiles,
     "slowest": _slowest,
     "before": _against_run_before,

@@ -6,9 +6,9 @@ import os
 
 from lsprotocol import types
 
+from dynascope_lsp.features.compile_calls import compile_call_at, functions_compiled_by
 from dynascope_lsp.features.diagnostics import range_of
 from dynascope_lsp.recorded import markdown
-from dynascope_lsp.recorded.compile_calls import compile_call_at, functions_compiled_by
 from dynascope_lsp.recorded.compiles import compiled_functions
 from dynascope_lsp.recorded.plain_text import plain
 from dynascope_lsp.recorded.shapes import by_value, values_of

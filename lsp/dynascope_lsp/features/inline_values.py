@@ -5,8 +5,11 @@ Only the debugger knows the values at this stop, not the facts of an earlier run
 
 from __future__ import annotations
 
+import ast
+
 from lsprotocol import types
 
+from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
@@ -41,13 +44,6 @@ def inline_value(session: Session, params: types.InlineValueParams) -> list[type
     return found
 
 
-def _local_names(function: object) -> set[str]:
-    import ast
-
-    from dynascope_lsp.documents.syntax import Function
-
-    assert isinstance(function, Function)
-    assigned = {
-        node.id for node in ast.walk(function.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return assigned | {each.arg for each in function.parameters}
+def _local_names(function: Function) -> set[str]:
+    names = (node for node in ast.walk(function.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return {node.id for node in names} | {each.arg for each in function.parameters}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import ended, title
 from dynascope.facts import model
 from dynascope.facts.process_names import compile_names
 from lsprotocol import types
@@ -66,15 +67,9 @@ def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> l
     return found
 
 
-def title(compile: model.Compile, name_of_compile: str) -> str:
-    """Name a compile as the debugger names frames: `forward [0/1]`, `forward [rank 1: 0/1]`."""
-    name = f"{compile.function} [{name_of_compile}]" if name_of_compile else compile.function
-    return f"{name} from line {compile.resumes_at}" if compile.resumes_at else name
-
-
 def _detail(compile: model.Compile) -> str:
     has_graph = compile.backend and compile.status not in ("skipped", "empty")
-    return f"{compile.status}, {compile.backend}" if has_graph else compile.status
+    return f"{ended(compile)}, {compile.backend}" if has_graph else ended(compile)
 
 
 def _matches(name: str, query: str) -> bool:

@@ -72,11 +72,9 @@ def _choice(place: Place, line: int) -> Choice:
     if isinstance(statement, ast.If) and statement.test.lineno == line:
         return _of_statement(place, statement)
     if isinstance(statement, ast.While):
-        raise Refused("A loop that ends when a tensor says so breaks the graph: run a fixed number of turns instead.")
+        raise Refused("Run a fixed number of turns, not a loop that ends when a tensor says so.")
     if isinstance(statement, ast.Assert):
-        raise Refused(
-            "An assertion about a tensor's values breaks the graph: use `torch._assert_async`, or check before."
-        )
+        raise Refused("Assert what is about a tensor's values with `torch._assert_async`, or check before.")
     found = [each for each in ast.walk(statement) if isinstance(each, ast.IfExp) and each.test.lineno == line]
     if len(found) != 1 or not _runs_once(place, found[0]):
         raise Refused(f"This branch has no mechanical replacement: {WHAT_TO_DO}")

@@ -6,6 +6,7 @@ import ast
 
 from lsprotocol import types
 
+from dynascope_lsp.documents.edits import is_docstring
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix, Refused
 
@@ -29,7 +30,7 @@ def after_imports(text: Text, line: str) -> types.TextEdit:
     place: int | None = None
     for number, statement in enumerate(tree.body):
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
-        at_top = at_top and (is_import or (number == 0 and _is_text(statement)))
+        at_top = at_top and (is_import or (number == 0 and is_docstring(statement)))
         if at_top:
             last = statement.end_lineno or 0
         if _imports_torch(statement) and (place is None or at_top):
@@ -53,7 +54,3 @@ def _imports_torch(node: ast.stmt) -> bool:
         for each in node.names
         if each.asname is None or each.name == "torch"
     )
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from dynascope.explain.sizes import COMPUTED
 from lsprotocol import types
 
 from dynascope_lsp.documents.edits import inserted_before
@@ -21,6 +22,7 @@ from dynascope_lsp.fixes.sizes import Sizes, other_tensors, sizes_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
+_GIVEN = "`dynamic` is given where this is compiled: see whether it is meant so."
 SIZE = re.compile(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<dimension>\d+)")
 Edits = dict[str, list[types.TextEdit]]
 """The edits of each file, by path."""
@@ -37,7 +39,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
             raise Refused(finding.stale or "Only a function that has a name can be marked.")
         sizes = sizes_of(snapshot, function)
         if mismatch["name"] not in sizes.changed():
-            raise Refused(f"`{mismatch['name']}` is made in the function: see what it was recompiled for before.")
+            raise Refused(f"`{mismatch['name']}` is made in the function, and cannot be marked.")
         compiled = sites(snapshot, function)
         for offer in (_marked, _dynamic):
             try:
@@ -52,9 +54,9 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
     """Insert `torch._dynamo.maybe_mark_dynamic` before calls: `mark_dynamic` could raise."""
     if sizes.has_rest:
-        raise Refused("What follows a graph break is compiled apart: what the function has computed cannot be marked.")
+        raise Refused(COMPUTED)
     if any(_option(site, "dynamic") for site in compiled):
-        raise Refused("`dynamic` is given where this is compiled: see whether it is meant so.")
+        raise Refused(_GIVEN)
     called = calls(snapshot, function, compiled)
     if not called:
         raise Refused("Not every call of what was compiled is to be seen: pass `dynamic=True` to `torch.compile`.")
@@ -87,10 +89,8 @@ def _statement(call: Call) -> ast.stmt:
             raise Refused("The call runs only under a condition: pass `dynamic=True` to `torch.compile`.")
     line = call.snapshot.text.line(node.lineno)
     alone = not line.encode()[: node.col_offset].strip()
-    if not alone or not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
-        raise Refused("The call has no line to itself: pass `dynamic=True` to `torch.compile`.")
-    before = call.snapshot.text.line(node.lineno - 1).rstrip()
-    if before.endswith("\\"):
+    alone &= isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
+    if not alone or call.snapshot.text.line(node.lineno - 1).rstrip().endswith("\\"):
         raise Refused("The call has no line to itself: pass `dynamic=True` to `torch.compile`.")
     function = index.function_at(node.lineno)
     if function is not None and is_traced(call.snapshot, function):
@@ -121,7 +121,7 @@ def _dynamic(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: lis
     edits: Edits = {}
     for site in compiled:
         if _option(site, "dynamic"):
-            raise Refused("`dynamic` is given where this is compiled: see whether it is meant so.")
+            raise Refused(_GIVEN)
         text = site.snapshot.text
         end = text.range_of(site.node).end
         new = "(dynamic=True)"

@@ -20,8 +20,7 @@ _ASK_FOR_SIZES = frozenset(
     ("shape", "size", "numel", "item", "tolist", "len", "range", "int", "float", "bool", "print", "zip", "enumerate")
 )
 SIZES_ASKED_FOR = (
-    "The number of elements is asked for afterwards, which breaks the graph again: compute with a mask of fixed size, "
-    "`torch.where(mask, x, 0)`."
+    "The number of elements is asked for afterwards: compute with a mask of fixed size, `torch.where(mask, x, 0)`."
 )
 
 

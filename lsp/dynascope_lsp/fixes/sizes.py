@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
+from dynascope.explain.sizes import ASKS, BY_ITSELF, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
 from dynascope.facts import model
-from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
-from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.recorded.snapshot import Snapshot
 
-_NUMBERS = "A size must fit a number that changes, too, and numbers cannot be marked: compile with `dynamic=True`."
+_NUMBERS = f"A size must fit a number that changes, too, and {NUMBERS_TOO}"
 _SIZES = re.compile(r"\[(?P<sizes>.*)\]")
 
 
@@ -78,12 +77,12 @@ def _check_setting(snapshot: Snapshot, compile: int) -> None:
     assert snapshot.facts is not None
     recorded = snapshot.facts.compile(compile)
     if recorded is not None and recorded.call is not None and recorded.call.dynamic is False:
-        raise Refused(f"Sizes stay fixed while {STAYS}.")
+        raise Refused(STAYS_FIXED)
 
 
 def _check_size(name: str, sizes: list[str]) -> None:
     if sizes[-1].isdecimal():
-        raise Refused(f"Dynamo fixed the size of `{name}` to a number each time, so that nothing can make it dynamic.")
+        raise Refused(FIXED)
     if not sizes[-1].isidentifier():
         raise Refused(f"The size of `{name}` follows from other sizes: make those dynamic.")
     if {"0", "1"} & set(sizes):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Callable
 from functools import cached_property
@@ -163,31 +162,6 @@ class Module:
                 self.imports_everything = True
             else:
                 self.imports[alias.asname or alias.name] = (node.module or "", alias.name, node.level)
-
-
-def module_candidates(name: str, importer: str, level: int, folders: list[str]) -> list[str]:
-    """List the files that a dotted name may mean, the likeliest first.
-
-    Those next to the importer come first, then those in the workspace's folders.
-    """
-    parts = name.split(".") if name else []
-    if level:
-        base = os.path.dirname(importer)
-        for _ in range(level - 1):
-            base = os.path.dirname(base)
-        bases = [base]
-    else:
-        bases = []
-        above = os.path.dirname(importer)
-        while any(above == folder or above.startswith(folder + os.sep) for folder in folders) or not bases:
-            bases.append(above)
-            above = os.path.dirname(above)
-        bases += [path for folder in folders for path in (folder, os.path.join(folder, "src"))]
-    found = []
-    for base in bases:
-        path = os.path.join(base, *parts)
-        found += [path + ".py", os.path.join(path, "__init__.py")] if parts else [os.path.join(path, "__init__.py")]
-    return list(dict.fromkeys(found))
 
 
 def _attribute_of_self(target: ast.AST) -> str | None:

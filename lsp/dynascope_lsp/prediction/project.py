@@ -14,11 +14,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from dynascope.explain.expected_breaks import expected_break
+from dynascope.explain.problem import Identities, Place
+from dynascope.facts import model
 from msgspec import Struct, structs
 
+from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
-from dynascope_lsp.prediction.modules import Module, module_candidates
+from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 
@@ -208,9 +212,10 @@ class Project:
             log.info("the code that %s leads to is nested too deeply", site)
         except Exception:
             log.exception("predictions for %s failed", site)
-        findings: dict[str, list[Finding]] = {}
+        reports: dict[str, list[Report]] = {}
         for report in interpreter.reports.values():
-            findings.setdefault(report.module.path, []).append(_finding(report))
+            reports.setdefault(report.module.path, []).append(report)
+        findings = {path: _in_module(found) for path, found in reports.items()}
         lines = text.lines if text is not None else []
         yield Analysis(versions, findings, lines, seconds + time.thread_time() - began)
 
@@ -270,8 +275,13 @@ def _changed_lines(before: list[str], now: list[str]) -> tuple[int, int]:
     return head + 1, len(before) - tail
 
 
-def _finding(report: Report) -> Finding:
-    node, rule = report.node, report.rule
+def _in_module(reports: list[Report]) -> list[Finding]:
+    identities = Identities(lambda _: model.hash_lines(reports[0].module.text.source))
+    return [_finding(each, identities) for each in reports]
+
+
+def _finding(report: Report, identities: Identities) -> Finding:
+    node = report.node
     end = node.end_col_offset
     line: int = node.lineno
     start: int = node.col_offset
@@ -282,15 +292,19 @@ def _finding(report: Report) -> Finding:
     if node.end_lineno != line:
         end = None
     length = len(report.module.text.line(line).encode())
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    place = Place(report.module.path, line, source=1)
+    problem = expected_break(report.rule.name, called, place, report.function, identities)
     return Finding(
         kind="predicted",
         line=line,
         columns=(start, end if end is not None else length),
-        title=f"Graph break expected: {rule.title}",
-        explanation=rule.explanation,
-        hints=rule.hints,
-        registry_id=rule.registry_id,
-        type=rule.type,
+        title=problem.title,
+        explanation="\n".join(problem.details),
+        hints=problem.remedies,
+        registry_id=problem.registry_id,
+        type=problem.cause,
+        problem=problem.id,
     )
 
 

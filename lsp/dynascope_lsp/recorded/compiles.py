@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import went_wrong
 from dynascope.facts import model
+from dynascope.facts.counts import counted, seconds
 from msgspec import Struct
 
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -32,25 +34,15 @@ class CompiledFunction(Struct, frozen=True):
         return self.name.rpartition(".")[2]
 
     @property
-    def graphs(self) -> int:
-        return sum(each.graphs for each in self.compiles)
-
-    @property
-    def recompiles(self) -> int:
-        return sum(each.reason is not None and each.id not in self.refused for each in self.compiles)
-
-    @property
-    def seconds(self) -> float:
-        return sum(each.seconds for each in self.compiles)
-
-    @property
     def summary(self) -> str:
-        """Return `2 graphs, 1 break, 1 recompile, 1.8 s`; leave out zero counts, except of graphs."""
-        parts = [_count(self.graphs, "graph")]
-        parts += [_count(n, what) for n, what in ((self.breaks, "break"), (self.recompiles, "recompile")) if n]
+        """Return `2 graphs, 1 graph break, 1 recompile, 1.8 s`, without zeros except of graphs."""
         failed = sum(each.status == "failed" for each in self.compiles)
-        parts += [_count(failed, "failure")] if failed else []
-        parts.append(seconds(self.seconds))
+        recompiles = sum(each.reason is not None and each.id not in self.refused for each in self.compiles)
+        parts = [
+            counted(sum(each.graphs for each in self.compiles), "graph"),
+            *went_wrong(failed, self.breaks, recompiles),
+            seconds(sum(each.seconds for each in self.compiles)),
+        ]
         waited = sum(each.rank_wait_seconds for each in self.compiles)
         parts += [f"{seconds(waited)} of it waiting for other ranks"] if waited >= model.SHORTEST_WAIT else []
         return ", ".join([*parts, f"in {self.programs} programs"] if self.programs > 1 else parts)
@@ -85,12 +77,3 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         programs = len(snapshot.facts.programs_of([each.id for each in compiles]))
         found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks), refused, programs))
     return found
-
-
-def seconds(value: float) -> str:
-    """Return a duration as text: `1.3 s`, `12 ms`."""
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 
+from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
@@ -15,8 +16,7 @@ from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.tree import seconds_of_calls
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.story import Stories
-from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""
@@ -154,8 +154,8 @@ class FileFacts:
 
     def story(self, cause: Cause, compile: int) -> list[str]:
         """Return sentences on a recompile, or on a call that was refused at the limit."""
-        stories = Stories(self._reader, self.compiles.values(), self._reader.runs(), os.path.basename)
-        return stories.of(cause, compile)
+        runs = self._reader.runs()
+        return story(self._reader, cause, compile, self.compiles.values(), runs, os.path.basename)
 
     def comparison(self, compile: int) -> Compared | None:
         """Return what differs from the compile that this one replaces, or None."""

@@ -48,10 +48,14 @@ class Finding(Struct, kw_only=True, frozen=True):
         return self.kind == "predicted"
 
     @property
+    def times(self) -> str:
+        """Return how many compiles met it, if they are several."""
+        return f" ×{len(self.compiles)} compiles" if len(self.compiles) > 1 else ""
+
+    @property
     def message(self) -> str:
         """Return the whole finding as plain text."""
-        times = f" ×{len(self.compiles)} compiles" if len(self.compiles) > 1 else ""
-        parts = [self.title + times, self.explanation, *(f"Hint: {hint}" for hint in self.hints)]
+        parts = [self.title + self.times, self.explanation, *(f"Hint: {hint}" for hint in self.hints)]
         if self.stale:
             parts.append(f"Recorded earlier: {self.stale}.")
         return "\n".join(part for part in parts if part)

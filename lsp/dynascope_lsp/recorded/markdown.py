@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dynascope.explain.compiles import ended, told_of_symbol, why
 from dynascope.explain.graph_breaks import registry_page
-from dynascope.facts import model
+from dynascope.facts.counts import seconds
 
-from dynascope_lsp.recorded.compiles import CompiledFunction, seconds
+from dynascope_lsp.recorded.compiles import CompiledFunction
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.shapes import Seen, symbols_in
@@ -25,7 +26,7 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
         table.append(f"| `{_cell(value)}` | {_short(list(compiles))} | {origin or node} |")
         for each in seen:
             for symbol in symbols_in(facts, each.fact):
-                symbols[symbol.name] = _symbol(symbol)
+                symbols[symbol.name] = f"- `{symbol.name}` {', '.join(told_of_symbol(symbol))}"
     if len(rows) > ROWS:
         table.append(f"| … {len(rows) - ROWS} more | | |")
     return "\n".join([f"**`{name}`** while Dynamo traced", "", *table, *([""] if symbols else []), *symbols.values()])
@@ -47,19 +48,13 @@ def compiles(facts: FileFacts, function: CompiledFunction) -> str:
     shown = function.compiles[-ROWS:]
     for each in shown:
         name = facts.compile_id(each.id) + (f" (line {each.resumes_at})" if each.resumes_at else "")
-        why = (
-            each.failure
-            or each.skip_reason
-            or each.reason
-            or ("first compile" if not each.resumes_at else "after a break")
-        )
         cells = [
             name,
-            each.status,
+            ended(each),
             str(each.graphs),
             str(each.nodes),
             seconds(each.seconds),
-            _cell(why.splitlines()[0]),
+            _cell(why(each)),
         ]
         table.append(f"| {' | '.join(cells)} |")
     hidden = len(function.compiles) - len(shown)
@@ -70,8 +65,7 @@ def compiles(facts: FileFacts, function: CompiledFunction) -> str:
 
 def finding(found: Finding) -> str:
     """Return a finding with a link to the registry's page."""
-    times = f" ×{len(found.compiles)} compiles" if len(found.compiles) > 1 else ""
-    parts = [f"**{found.title}**{times}"]
+    parts = [f"**{found.title}**{found.times}"]
     if found.explanation:
         parts.append(found.explanation)
     if found.hints:
@@ -81,14 +75,6 @@ def finding(found: Finding) -> str:
     if found.registry_id:
         parts.append(f"[{found.registry_id}]({registry_page(found.registry_id)})")
     return "\n\n".join(parts)
-
-
-def _symbol(symbol: model.Symbol) -> str:
-    hint = f" = {symbol.hint}" if symbol.hint is not None else ""
-    origins = f", from `{'`, `'.join(symbol.origins)}`" if symbol.origins else ""
-    replaced = f", replaced by `{symbol.replacement}`" if symbol.replacement else ""
-    constraints = f", {', '.join(symbol.constraints)}" if symbol.constraints else ""
-    return f"- `{symbol.name}`{hint} in [{symbol.low}, {symbol.high}]{origins}{replaced}{constraints}"
 
 
 def _short(names: list[str]) -> str:

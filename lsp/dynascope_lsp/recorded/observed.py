@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from dynascope.explain.callers import is_torch
+from dynascope.explain.coming_recompiles import coming_recompiles
+from dynascope.explain.comparison import first_difference, places
 from dynascope.explain.decisions import skipped_frames, specializations
-from dynascope.explain.effects import as_sentence
 from dynascope.explain.failures import backend_failures, failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.of_launch import apart, empty, set_roots
 from dynascope.explain.problem import Identities, Problem, ProblemKind
-from dynascope.explain.recompiles import coming_recompiles, recompiles
+from dynascope.explain.recompiles import recompiles
+from dynascope.explain.told import told_of
 from dynascope.facts import model
-from dynascope.facts.break_message import logged_stack, user_code_of
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.recompiles.causes import Cause, causes
 from msgspec import structs
 
@@ -92,7 +91,7 @@ class Observations:
             kind=_KINDS[problem.kind],
             line=self._name_line(line) if problem.function_line else line,
             title=title or problem.title,
-            explanation="\n".join(filter(None, [*_told(problem), *told])),
+            explanation="\n".join(filter(None, [*told_of(problem), *told])),
             hints=problem.remedies,
             registry_id=problem.registry_id,
             type=problem.cause if problem.kind == "graphBreak" else "",
@@ -158,18 +157,9 @@ class Observations:
 
     def _first_difference(self, compared: Compared | None) -> Iterable[Related]:
         """Yield the line of the first difference, and where each compile goes on."""
-        comparison = compared.comparison if compared is not None else None
-        if comparison is None or comparison.first is None:
-            return
-        first = comparison.first
-        text = f"first difference: {sentence(comparison, first)}"
-        for place, what in (
-            (first.place, text),
-            (first.left_next, f"{comparison.left.name} goes on here"),
-            (first.right_next, f"{comparison.right.name} goes on here"),
-        ):
-            now = self._locate(place.path, place.line) if place is not None else None
-            if place is not None and now is not None:
+        for place, what in places(compared.comparison) if compared is not None else ():
+            now = self._locate(place.path, place.line)
+            if now is not None:
                 yield Related(place.path, self._name_line(now) if place.path == self._facts.path else now, what)
 
     def _compiles(self, cause: Cause, problem: Problem, compared: Compared | None) -> Iterable[str]:
@@ -186,21 +176,15 @@ class Observations:
         if compared is not None:
             yield first_difference(compared.comparison)
 
-    def _failed_compiles(self, identities: Identities) -> Iterable[Finding]:
-        """Yield a finding for compiles that failed for another reason than the backend's."""
+    def _failed_compiles(self, identities: Identities) -> list[Finding]:
+        """Return a finding for compiles that failed for another reason than the backend's."""
         told = {number for each in self._facts.backend_failures for number in each.compiles}
         failed = [
             each
             for each in self._facts.own_compiles
             if each.status == "failed" and each.id not in told and "BackendCompilerFailed" not in (each.failure or "")
         ]
-        for problem in failed_compiles(failed, identities, self._placement):
-            related = [
-                Related(frame.path, now, f"it failed in {frame.function}")
-                for frame in reversed(logged_stack(user_code_of(problem.statement)))
-                if not is_torch(frame) and (now := self._locate(frame.path, frame.line)) is not None
-            ]
-            yield self._finding(problem, related=related)
+        return [self._finding(each) for each in failed_compiles(failed, identities, self._placement)]
 
     def _skipped_frames(self) -> list[model.Compile]:
         """Return skipped frames, unless a graph break explains them or they had nothing to compile."""
@@ -239,25 +223,6 @@ class Observations:
         if function is None or not self._placement.changed(function.first_line, function.last_line):
             return None
         return f"{function.node.name} has been edited since"
-
-
-def _told(problem: Problem) -> Iterable[str]:
-    """Yield what a problem's title does not tell."""
-    if problem.kind != "graphBreak" and problem.whose.removeprefix("in ") not in problem.title:
-        yield f"It is about {problem.whose.removeprefix('in ')}."
-    if problem.section == "recompile":
-        yield f"Because of {problem.cause}{f': {problem.effect}' if problem.effect else ''}"
-    elif problem.kind in ("graphBreak", "willRecompile"):
-        yield from problem.details
-    else:
-        yield problem.statement
-    for note in problem.notes:
-        if note.kind == "led to":
-            led = "In some of these compiles it led" if note.compiles else "It led"
-            yield f"{led} to another break, {': '.join([note.subject, *note.details])}"
-            yield from (f"Hint: {remedy}" for remedy in note.remedies)
-    if problem.kind == "graphBreak":
-        yield as_sentence(problem.effect)
 
 
 _NOTHING_TO_COMPILE = "No ops traced"

@@ -6,7 +6,7 @@ import ast
 import os
 from collections.abc import Iterator
 
-from dynascope_lsp.prediction.modules import module_candidates
+from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 

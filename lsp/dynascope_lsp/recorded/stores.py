@@ -219,7 +219,7 @@ class Stores:
             if view is not None:
                 found.append((reader, view))
         if len(found) > 1:
-            found.sort(key=lambda each: _newest(each[1]), reverse=True)
+            found.sort(key=lambda each: max((c.began for c in each[1].compiles()), default=0.0), reverse=True)
         return found[0] if found else None
 
     def folder_of(self, path: str | None) -> Path | None:
@@ -272,11 +272,6 @@ class Stores:
 
     def _open(self) -> list[tuple[Store, Reader]]:
         return [(store, store.reader) for store in self._stores.values() if store.reader is not None]
-
-
-def _newest(view: View) -> float:
-    """Return the time at which the newest compile of a view began."""
-    return max((each.began for each in view.compiles()), default=0.0)
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:

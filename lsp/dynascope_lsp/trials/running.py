@@ -15,7 +15,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_VARIABLE, StoreError
 from msgspec import Struct
 
-LAUNCHER = "dynascope.agent.startup.trial_launcher"
+LAUNCHER = "dynascope.agent.session.startup.trial_launcher"
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 Decision = tuple[str, str, int, str]

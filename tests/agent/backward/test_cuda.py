@@ -9,9 +9,9 @@ import pytest
 import torch
 from dynascope import compiled_autograd
 from dynascope.agent.backward.runtime.run_reporter import Recorder, inputs_by_device
+from dynascope.agent.events.autograd.observer import RunGiven
 from dynascope.agent.internals.autograd.captured_graph import input_nodes, scalar_moves
-from dynascope.agent.internals.autograd.observer import RunGiven
-from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.isolation.isolation import undisturbed
 from torch._dynamo import compiled_autograd as dynamo
 from torch._inductor import config as inductor
 

@@ -162,10 +162,11 @@ def import_modules(own: set[str]) -> Imported:
 def agents_modules() -> list[str]:
     """Return the names of the agent's modules.
 
-    Left out are those that hook Dynamo when they are imported (`api`), and those that Python runs as `__main__`.
+    Left out are those that hook Dynamo when imported (`session/api`), and those that Python runs as `__main__`.
     """
     paths = {path for path in AGENT.rglob("*.py") if path.name != "__init__.py"}
-    left_out = {*(AGENT / "api").iterdir(), *(AGENT / "startup").glob("*launcher.py"), AGENT / "startup" / "runpy.py"}
+    startup = AGENT / "session" / "startup"
+    left_out = {*(AGENT / "session" / "api").iterdir(), *startup.glob("*launcher.py"), startup / "runpy.py"}
     return [".".join(path.relative_to(ADAPTER).with_suffix("").parts) for path in sorted(paths - left_out)]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.interface import EntryBreakpoint
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 import torch._dynamo
-from dynascope.agent.internals.wrapping import is_unobserved
+from dynascope.agent.events.wrapping import is_unobserved
 from torch._dynamo import convert_frame, guards, output_graph
 from torch._dynamo.utils import counters
 

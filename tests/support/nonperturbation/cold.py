@@ -187,7 +187,7 @@ def _serve(folder: Path) -> None:
 
 def _agents_modules() -> list[str]:
     """Return the names of the agent's modules, without those that do something when they are imported."""
-    left_out = {*(_AGENT / "api").iterdir(), *(_AGENT / "startup").iterdir()}
+    left_out = {*(_AGENT / "session" / "api").iterdir(), *(_AGENT / "session" / "startup").iterdir()}
     paths = {path for path in _AGENT.rglob("*.py") if path.name != "__init__.py"} - left_out
     return [".".join(path.relative_to(_AGENT.parents[1]).with_suffix("").parts) for path in sorted(paths)]
 

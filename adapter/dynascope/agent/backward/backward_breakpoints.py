@@ -12,8 +12,8 @@ from dynascope.agent.breakpoints import placement
 from dynascope.agent.breakpoints.kind import LineKind, Named, NamedKind, PlacedBreakpoint
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message

@@ -24,13 +24,14 @@ from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
+from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values import captured_graph_files
-from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
-from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
-from dynascope.agent.internals.hook_failures import HookFailures, contained
-from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
@@ -74,7 +75,7 @@ class _Thread:
 _FAILED = "dynascope failed while a backward was captured; the capture continues.\n"
 
 
-class BackwardDebugger:
+class BackwardDebugger(Observer):
     """Stop in captures as an observer of compiled autograd. `remove` removes it completely."""
 
     def __init__(
@@ -94,13 +95,13 @@ class BackwardDebugger:
         self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
-        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
+        failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._hits = Hits(send)
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
         self._table = BackwardTable()
         self.enabled = True
-        compiled_autograd.observe(self)
+        self._events = BackwardEvents(self, failures)
         self._recorder = run_reporter.acquire()
 
     @property
@@ -117,7 +118,7 @@ class BackwardDebugger:
 
     def remove(self) -> None:
         self.enabled = False
-        compiled_autograd.unobserve(self)
+        self._events.remove()
         self._recorder.discard(self._report_run)
         run_reporter.release()
 
@@ -125,9 +126,8 @@ class BackwardDebugger:
         """Report a backward in the debug console, for a user who debugs backwards."""
         self._send(Output(category="console", output=f"{run}\n"))
 
-    # ---- compiled_autograd.Observer
+    # ---- Observer
 
-    @contained
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
         thread = self._threads.setdefault(threading.get_ident(), _Thread())
         capture = self._captures.begins(compiler, given)
@@ -139,7 +139,6 @@ class BackwardDebugger:
             thread.mode = Mode.INTO
         thread.token = self._suspension.compile_begins()
 
-    @contained
     def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
         self._captures.node_called(compiler, index, name)
         thread = self._threads.get(threading.get_ident())
@@ -156,7 +155,6 @@ class BackwardDebugger:
                 reached += self.table.at_line(frame)
         self._stop_if_wanted(thread, StopPoint("node", index), reached)
 
-    @contained
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
         lifted = self._captures.hook_called(compiler, kind, hook)
         thread = self._threads.get(threading.get_ident())
@@ -168,7 +166,6 @@ class BackwardDebugger:
         reached = self.table.at_hook(kind, place.name if place is not None else None)
         self._stop_if_wanted(thread, StopPoint("hook", lifted.node_call, hook=lifted), reached)
 
-    @contained
     def pass_begins(self, compiler: Compiler, name: str) -> None:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
@@ -179,7 +176,6 @@ class BackwardDebugger:
         if wanted:
             thread.before = captured_graph.node_names(thread.live.graph)
 
-    @contained
     def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
         if name == "move_graph_nodes_to_cuda":
             self._captures.moved(compiler, result)
@@ -191,14 +187,12 @@ class BackwardDebugger:
         thread.live.passes.append(PassRun(name, before, after, result))
         self._stop_if_wanted(thread, StopPoint("pass", pass_name=name), self.table.at_pass(name))
 
-    @contained
     def graph_made(self, compiler: Compiler, module: Any) -> None:
         thread = self._threads.get(threading.get_ident())
         if thread is not None and thread.live is not None and self.enabled:
             thread.live.graph_is_done()
             captured_graph_files.captured.add(module, thread.live.capture)
 
-    @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
         self._captures.ends(compiler, failed)
         thread = self._threads.get(threading.get_ident())
@@ -209,7 +203,6 @@ class BackwardDebugger:
         if failed:
             self._finish(thread)
 
-    @contained
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None:
@@ -222,12 +215,6 @@ class BackwardDebugger:
         finally:
             self._suspension.compile_ends(token)
             self._finish(thread)
-
-    def graph_begins(self, compiler: Compiler) -> None: ...
-
-    def graph_ends(self, compiler: Compiler) -> None: ...
-
-    def run_ends(self, compiler: Compiler, error: BaseException | None) -> None: ...
 
     # ---- stops
 

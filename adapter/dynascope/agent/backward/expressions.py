@@ -23,9 +23,9 @@ from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.internals.isolation.containment import ActRefused
-from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
+from dynascope.agent.isolation.containment import ActRefused
+from dynascope.agent.isolation.isolation import undisturbed
 
 _FACTS = ". Tensors of a backward are facts without data here: shape, dtype, device, numel()."
 

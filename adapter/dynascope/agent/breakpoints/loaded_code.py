@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.program.user_code import real_path
 
 if TYPE_CHECKING:
-    from dynascope.agent.internals.compile.loaded_code import Lines, LoadEvents
+    from dynascope.agent.events.loaded_code import Lines, LoadEvents
     from dynascope.agent.tracing.hook import Hook
 
 
@@ -22,7 +22,7 @@ class LoadedCode:
 
     def attach(self, hook: Hook) -> None:
         """Watch torch's functions that load code. torch._dynamo is imported."""
-        from dynascope.agent.internals.compile.loaded_code import load_events
+        from dynascope.agent.events.loaded_code import load_events
 
         self._events = load_events(self._loaded, hook.failures)
 

@@ -9,7 +9,7 @@ from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.line_outlook import Expectation, Outlook
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
-from dynascope.agent.program.loaded_files import modules_of
+from dynascope.agent.program.functions import modules_of
 from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.agent.program.user_code import real_path
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints.loaded_code import LoadedCode
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 
@@ -104,7 +104,7 @@ class TracedFunctions:
         """Whether the line runs uncompiled, after a graph break from which Dynamo cannot resume."""
         with self._lock:
             known = [code for reference in self._generated.get(key, ()) if (code := reference()) is not None]
-        return any(line in resume.lines_as_written(code, convert_frame.compiled_from(code)) for code in known)
+        return any(line in resume.lines_as_written(code, compiled_from(code)) for code in known)
 
     def has_abandoned(self, key: FunctionKey) -> bool:
         """Whether Dynamo traced the function in a compile that failed."""

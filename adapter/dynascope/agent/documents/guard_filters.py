@@ -8,8 +8,8 @@ from typing import Any
 from dynascope.agent.documents.guard_sentences import sentences, some_values
 from dynascope.agent.documents.guard_trees import outcome_of
 from dynascope.agent.documents.reduced_guards import Reduced, Reductions, reduce_guards
-from dynascope.agent.internals.guards.filtered import Filter, filters_of_torch
 from dynascope.agent.internals.guards.tree import CacheEntry
+from dynascope.agent.speculation.rebuilt_guards import Filter, filters_of_torch
 from dynascope.facts.generated.guards import FilteredGuards, duration
 
 _STANCE = "skip_guard_eval_unsafe"

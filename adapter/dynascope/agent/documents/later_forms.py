@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from dynascope.agent.documents.documents import Documents
+from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, module_code, value_of_aot
-from dynascope.agent.internals.graph.named_forms import NamedForms
 from dynascope.agent.program.user_code import is_user_code, real_path
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.documents.guard_sentences import condition
-from dynascope.agent.internals.guards.built_from import built_from
+from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.costs import lookup_time
-from dynascope.agent.internals.guards.filtered import Filter, Rebuilding
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
+from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding
 
 _NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
 _NOTHING_TO_EVALUATE = "With {} torch would find no compiled code here, and raise an error: no guard would be left."

@@ -9,11 +9,11 @@ from typing import Any
 
 from dynascope.agent.documents.guard_sentences import condition, plain, sentences, some_values
 from dynascope.agent.documents.guard_trees import outcome_of
-from dynascope.agent.internals.guards.built_from import built_from
-from dynascope.agent.internals.guards.filtered import Rebuilding
+from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
-from dynascope.agent.internals.guards.saved import Saved, Saving, Trouble
 from dynascope.agent.internals.guards.tree import CacheEntry
+from dynascope.agent.speculation.rebuilt_guards import Rebuilding
+from dynascope.agent.speculation.saved_guards import Saved, Saving, Trouble
 from dynascope.facts.generated.guards import RefusedGuards, SavedGuards
 from dynascope.facts.recompiles.guarded_value import readable
 

@@ -16,7 +16,7 @@ from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recomp
 from dynascope.agent.exception_filters.skipped_frames import SkippedFrames
 from dynascope.agent.exception_filters.specializations import Specializations
 from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
-from dynascope.agent.stops.stop import ExceptionStop, Stop
+from dynascope.agent.suspension.stop import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.wire.exceptions import FILTERS, FilterId

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dynascope.agent.events.graph_breaks import BackendFailureEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, stack_text
 from dynascope.agent.exception_filters.filter_source import FilterSource
-from dynascope.agent.internals.compile.backend_failures import BackendFailureEvents, failure_of
+from dynascope.agent.internals.compile.exceptions import failure_of
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.wire.dap import ExceptionInfo

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from dynascope.agent.events.codegen import CodegenEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.inspection.values.value_names import ValueNames
 from dynascope.agent.internals.codegen.codegen import Ending, Resume
-from dynascope.agent.internals.codegen.events import CodegenEvents
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code

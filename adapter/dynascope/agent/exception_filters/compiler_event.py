@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.internals.compile import graph_breaks
+from dynascope.agent.internals.compile.exceptions import stack_above
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
@@ -91,6 +91,6 @@ def stack_text(stack: Sequence[Translator]) -> str | None:
         for each in reversed(stack)
         for code in (translators.code_of(each),)
     ]
-    frames = [frame for frame in graph_breaks.stack_above(traced) if not is_our_code(frame.path)]
+    frames = [frame for frame in stack_above(traced) if not is_our_code(frame.path)]
     lines = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
     return "".join(lines) or None

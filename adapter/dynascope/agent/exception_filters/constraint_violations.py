@@ -11,12 +11,11 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dynascope.agent.events.symbols import ConstraintViolationEvents, SymbolEvent, SymbolEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.symbolic_shapes.constraint_violations import ConstraintViolationEvents
-from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
-from dynascope.agent.internals.wrapping import Wrapping
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 
@@ -20,14 +20,14 @@ class FilterSource:
     def __init__(self, hook: Hook, stop_for: StopFor) -> None:
         self.hook = hook
         self.stop_for = stop_for
-        self._wrappers: tuple[Wrapping | FilterSource, ...] = ()
+        self._wrappers: tuple[Events | FilterSource, ...] = ()
         self.install()
 
     def install(self) -> None:
         """Wrap the functions that report events, and pass the wrappers to `listen`."""
         raise NotImplementedError
 
-    def listen(self, *wrappers: Wrapping | FilterSource) -> None:
+    def listen(self, *wrappers: Events | FilterSource) -> None:
         """Register wrappers to be removed with the filter."""
         self._wrappers += wrappers
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import sys
 
+from dynascope.agent.events.graph_breaks import LeavingEvents, UnsupportedEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, stack_text
 from dynascope.agent.exception_filters.error_map import ErrorMap
 from dynascope.agent.exception_filters.filter_source import FilterSource
-from dynascope.agent.internals.compile import unsupported
+from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
@@ -35,8 +36,8 @@ class GraphBreaks(FilterSource):
         self._raised_reported, self._taken_reported = OncePerCompile(), OncePerCompile()
         failures = self.hook.failures
         self.listen(
-            unsupported.UnsupportedEvents(self._raised, self._taken, failures),
-            unsupported.LeavingEvents(self._leaving, failures),
+            UnsupportedEvents(self._raised, self._taken, failures),
+            LeavingEvents(self._leaving, failures),
         )
 
     def _raised(self, error: BaseException) -> None:
@@ -55,7 +56,7 @@ class GraphBreaks(FilterSource):
         again = (
             handled is not None
             and self._first_told.get(handled)
-            and unsupported.message_of(handled) in unsupported.message_of(error)
+            and exceptions.message_of(handled) in exceptions.message_of(error)
         )
         if again or self._tell_once(state, error, "first chance"):
             self._first_told.put(error, True)
@@ -87,7 +88,7 @@ class GraphBreaks(FilterSource):
         # the callers are not part of the place: Dynamo may break there, and the next time at their caller
         innermost = stack[0]
         code, index = translators.code_of(innermost), translators.instruction_index(innermost)
-        place = id(code), index, unsupported.message_of(cause)
+        place = id(code), index, exceptions.message_of(cause)
         if not reported.is_new(state, place):
             return False
         stops = self.tell(state, _event(error, cause, stack, effect))
@@ -110,12 +111,12 @@ class GraphBreaks(FilterSource):
 
 
 def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: Effect) -> CompilerEvent:
-    messages = break_message.parse_all(unsupported.message_of(error))
+    messages = break_message.parse_all(exceptions.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
     ids = [each.registry_id for each in messages if each.registry_id is not None]
-    details = details_of(error, unsupported.message_of(error), stack_text(stack))
+    details = details_of(error, exceptions.message_of(error), stack_text(stack))
     if error is not cause:
-        details.inner_exception = [details_of(cause, unsupported.message_of(cause))]
+        details.inner_exception = [details_of(cause, exceptions.message_of(cause))]
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),

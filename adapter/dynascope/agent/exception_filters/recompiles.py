@@ -7,17 +7,16 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from dynascope.agent.events.recompiles import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import trace_id
-from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.guards.changed import changed_numbers
-from dynascope.agent.internals.guards.known import known_before_trace
+from dynascope.agent.internals.guards.changed import changed_numbers, known_before_trace
 from dynascope.agent.internals.guards.tree import cache_entries
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.recompiles import recompile_reason

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dynascope.agent.events.graph_breaks import LeavingEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
-from dynascope.agent.internals.compile import unsupported
+from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -23,7 +24,7 @@ class SkippedFrames(FilterSource, TraceObserver):
     """Stop at frames that Dynamo does not trace, as the hook reports, and at those it gives up."""
 
     def install(self) -> None:
-        self.listen(unsupported.LeavingEvents(self._leaving, self.hook.failures))
+        self.listen(LeavingEvents(self._leaving, self.hook.failures))
         self.hook.compiles.observe(self)
 
     def remove(self) -> None:
@@ -32,8 +33,8 @@ class SkippedFrames(FilterSource, TraceObserver):
 
     def _leaving(self, error: BaseException) -> None:
         """Stop as the outermost frame is left for an error because of which Dynamo skips it."""
-        if unsupported.skips_frame(error) or unsupported.was_taken(error):
-            message = unsupported.message_of(error)
+        if exceptions.skips_frame(error) or exceptions.was_taken(error):
+            message = exceptions.message_of(error)
             self.hook.during_instruction(lambda state, stack: self._skips(state, message, stack, error=error))
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:

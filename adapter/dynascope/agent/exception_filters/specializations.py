@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dynascope.agent.events.symbols import SpecializationEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.constraint_violations import VIOLATION, ConstraintViolations
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes import shapes
-from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 

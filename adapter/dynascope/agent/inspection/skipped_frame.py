@@ -11,7 +11,7 @@ from dynascope.agent.inspection.frames.runtime_frame import EnteredFrame, Runnin
 from dynascope.agent.inspection.inspection import Inspection
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.resume import original_code
-from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.isolation.isolation import undisturbed
 
 
 def entered(frame: Any) -> EnteredFrame:

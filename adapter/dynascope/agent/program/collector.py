@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from types import CellType
 
 from dynascope.agent.program import free_lists
-from dynascope.agent.program.hidden_threads import shown_threads
+from dynascope.agent.program.threads import shown_threads
 
 _RESERVED = 40_000
 """The containers in the reserve: more than the hooks of most compiles keep; 2 MB."""
@@ -157,3 +157,30 @@ def _count_again_from(count: int) -> None:
     """Collect the youngest, which would come at the next allocation, and count up."""
     gc.collect(0)
     _allocate(count - gc.get_count()[0])
+
+
+_looking = threading.Lock()
+_lookers = 0
+_was_enabled = False
+
+
+@contextlib.contextmanager
+def collection_postponed() -> Iterator[None]:
+    """Collect nothing while the state of a stop is read; several threads may be inside at once.
+
+    A due collection visits every object that Dynamo has created, which can take a second, and would run the program's
+    finalizers during a request.
+    """
+    global _lookers, _was_enabled
+    with _looking:
+        if not _lookers:
+            _was_enabled = gc.isenabled()
+            gc.disable()
+        _lookers += 1
+    try:
+        yield
+    finally:
+        with _looking:
+            _lookers -= 1
+            if not _lookers and _was_enabled:
+                gc.enable()

@@ -11,7 +11,7 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 
-from dynascope.agent.program.hidden_threads import hide_thread
+from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.program.tracebacks import hidden_frame
 
 

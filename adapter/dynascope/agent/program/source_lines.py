@@ -1,4 +1,4 @@
-"""Find the lines of a file that have code by compiling, but not running, its source."""
+"""Read source text: the lines of a file that have code, and text without a file, such as notebook cells and `exec`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import ast
 import bisect
 import dis
 import functools
+import itertools
 import linecache
 import os
+import os.path
+import threading
 import types
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import BreakpointLocation, BreakpointLocationsBody
 
 _RESUME = dis.opmap["RESUME"]
@@ -123,3 +127,34 @@ def _prologue_end(code: types.CodeType) -> int:
         return 0
     instructions = range(0, len(code.co_code), 2)
     return next((at + 2 for at in instructions if code.co_code[at] == _RESUME), 0)
+
+
+_FIRST = FIRST_AGENT_ID + (1 << 29)
+"""The first reference, above those of a session's documents, which start at FIRST_AGENT_ID."""
+
+
+class MemorySources:
+    """The `sourceReference` (DAP) of each such source in this process. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(_FIRST)
+        self._references: dict[str, int] = {}
+
+    def reference(self, path: str) -> int | None:
+        """Return the reference of code's file name; None if it is a file or has no text."""
+        if os.path.exists(path) or not linecache.getlines(path):
+            return None
+        with self._lock:
+            if path not in self._references:
+                self._references[path] = next(self._numbers)
+            return self._references[path]
+
+    def text(self, reference: int) -> str | None:
+        """Return the current text of a reference; None if unknown or dropped by `linecache`."""
+        with self._lock:
+            path = next((path for path, number in self._references.items() if number == reference), None)
+        return None if path is None else "".join(linecache.getlines(path)) or None
+
+
+memory_sources = MemorySources()

@@ -8,11 +8,12 @@ import types
 from collections import deque
 from typing import Any
 
+from dynascope.agent.events.compiles import Ending
 from dynascope.agent.internals.codegen.bytecode import bytecode_of
-from dynascope.agent.internals.compile import convert_frame_events, failed_guard, graph_breaks
+from dynascope.agent.internals.compile import exceptions, failed_guard
 from dynascope.agent.internals.compile.compile_context import backend_name
-from dynascope.agent.internals.compile.convert_frame_events import Ending
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
+from dynascope.agent.internals.graph.graph import graph_size
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder import ending as at_the_end
@@ -22,6 +23,7 @@ from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
+from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
@@ -105,10 +107,10 @@ class CompileRecording:
         self._built_guards: list[Guard] = []
         self.varying = VaryingRecording(compile_id, self._function)
 
-    def attempt_begins(self, is_repeated: bool) -> None:
-        """Begin to record an attempt; `is_repeated`: the one before is abandoned, and did not count."""
+    def attempt_begins(self) -> None:
+        """Begin to record an attempt; one that repeats another abandons it, and does not count."""
         now = self._now()
-        if is_repeated:
+        if is_repeated():
             self._clock += now - self._attempt_began
             self.profile.forget_attempt(now - self._attempt_began)
             self._times.clear()
@@ -129,7 +131,7 @@ class CompileRecording:
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = self.shown.compile.backend = backend_name(output)
-        self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
+        self._graph_sizes.append(graph_size(graph_module))
         self._pause_line()
         if self._keeps_generated:
             self._graphs.append(at_the_end.graphs(graph_module))
@@ -183,7 +185,7 @@ class CompileRecording:
             if graph_break.reason == message:
                 graph_break.counted += 1
                 return
-        self._add_break("resumed", message, graph_breaks.traced_stack())
+        self._add_break("resumed", message, exceptions.traced_stack())
         next(reversed(self._breaks.values())).counted += 1
 
     def _add_break(self, effect: BreakEffect, message: str, stack: list[StackFrame]) -> None:
@@ -247,10 +249,10 @@ class CompileRecording:
         """Return all facts, once Dynamo has finished the compile."""
         self.trace_ends()
         error = ending.error
-        if convert_frame_events.reached_recompile_limit(error):
+        if exceptions.reached_recompile_limit(error):
             for recompile in self.failed:
                 recompile.limit_reached = True
-        elif error is not None and ending.is_raised and convert_frame_events.is_soft(error):
+        elif error is not None and ending.is_raised and exceptions.is_soft(error):
             self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
         profile = self.profile.profile()  # before the compile's own time is taken: the parts are not more than it
         facts = CompileFacts(
@@ -312,7 +314,7 @@ class CompileRecording:
         )
 
     def _backend_failures(self, error: BaseException | None) -> list[BackendFailure]:
-        failure = convert_frame_events.failure_of_backend(error) if error is not None else None
+        failure = exceptions.failure_of_backend(error) if error is not None else None
         if failure is None:
             return []
         backend, exception, message = failure

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dynascope.agent.internals.graph.graph_facts import graphs_of
-from dynascope.agent.internals.guards.built import built_guards
+from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.recorder.frame import path_of_file

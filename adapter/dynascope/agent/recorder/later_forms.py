@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, value_of_aot
 from dynascope.agent.internals.graph.graph_facts import graphs_of
-from dynascope.agent.internals.graph.named_forms import NamedForms
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.recorder.frame import path_of_file
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm

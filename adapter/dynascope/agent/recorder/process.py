@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.internals.module_names import DYNAMO
+from dynascope.agent.events.torch_names import DYNAMO
 from dynascope.agent.program import collector
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
@@ -166,8 +166,8 @@ class _Recording:
                 return
             collector.hook_begins()
             try:
-                from dynascope.agent.internals import self_test
-                from dynascope.agent.internals.features import GUARD_FILTERS, RECORDING
+                from dynascope.agent.events import self_test
+                from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
                 missing = self_test.missing_names(RECORDING)

@@ -10,23 +10,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dynascope.agent.internals.autograd.captures import CaptureEvents
-from dynascope.agent.internals.compile import graph_breaks, trace_rules
+from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
+from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
+from dynascope.agent.events.frames import ActivationHooks, LineEvents
+from dynascope.agent.events.graph_breaks import GraphBreakEvents
+from dynascope.agent.events.graphs import hooks as form_hooks
+from dynascope.agent.events.guards import BuildEvents
+from dynascope.agent.events.hook_failures import HookFailures, contained
+from dynascope.agent.events.symbols import SpecializationEvents
+from dynascope.agent.events.torch_names import COMPILED_AUTOGRAD
+from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.compile.call import wrapped_name
-from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
-from dynascope.agent.internals.compile.eval_frame import unseen
-from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
-from dynascope.agent.internals.compile.phases import PhaseEvents
-from dynascope.agent.internals.frames.line_events import LineEvents
 from dynascope.agent.internals.frames.resume import original_code
-from dynascope.agent.internals.frames.translators import ActivationHooks
-from dynascope.agent.internals.graph.later_forms import hooks as form_hooks
-from dynascope.agent.internals.guards.built_from import BuildEvents
 from dynascope.agent.internals.guards.tree import CacheEntry
-from dynascope.agent.internals.hook_failures import HookFailures, contained
-from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
-from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
@@ -73,8 +71,8 @@ class Recorder:
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
-        trace_rules.never_trace(NEVER_TRACED)
-        self._hooks: list[Wrapping] = [
+        never_trace(NEVER_TRACED)
+        self._hooks: list[Events] = [
             CompileEvents(self, failures),
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
@@ -89,13 +87,13 @@ class Recorder:
         self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
-        later: dict[str, Callable[[], Wrapping]]
+        later: dict[str, Callable[[], Events]]
         later = {COMPILED_AUTOGRAD: lambda: CaptureEvents(self._captured, lambda: this_threads_clock().now(), failures)}
         if keeps_generated:
             later |= form_hooks(recorded_forms(self._form_made), failures)
         self._no_longer_wanted = [when_imported(module, partial(self._install, hook)) for module, hook in later.items()]
 
-    def _install(self, install: Callable[[], Wrapping]) -> None:
+    def _install(self, install: Callable[[], Events]) -> None:
         self._hooks.append(install())
 
     def remove(self) -> None:
@@ -114,7 +112,7 @@ class Recorder:
         on_it = (each.shown for each in reversed(self._compiles) if each.thread == thread)
         return next(on_it, None) or self._later.shown_on(thread)
 
-    # ---- convert_frame_events.Observer
+    # ---- events.compiles.Observer
 
     def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
@@ -124,9 +122,9 @@ class Recorder:
         self._compiles.append(recording)
         return recording
 
-    def attempt_begins(self, is_repeated: bool) -> None:
+    def attempt_begins(self) -> None:
         if self._compiles:
-            self._compiles[-1].attempt_begins(is_repeated)
+            self._compiles[-1].attempt_begins()
 
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
@@ -169,7 +167,7 @@ class Recorder:
         for ended in self._compiles[self._compiles.index(token) :]:
             ended.shown.ends()
         del self._compiles[self._compiles.index(token) :]
-        stack = graph_breaks.stack_of(ending.error) if ending.is_raised else []
+        stack = exceptions.stack_of(ending.error) if ending.is_raised else []
         facts = token.finish(ending, stack)
         if not ending.is_capture:
             facts.varying_guards = token.varying.facts(facts, self._pinned_globals)
@@ -243,7 +241,7 @@ class Recorder:
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         if self._compiles:
-            self._compiles[-1].specialized(symbol, value, reason, origins, graph_breaks.traced_stack())
+            self._compiles[-1].specialized(symbol, value, reason, origins, exceptions.traced_stack())
 
     # ---- phases
 
@@ -282,7 +280,7 @@ class Recorder:
     def _hide_from_guards(self) -> None:
         if not self._hidden:
             self._hidden = True
-            trace_rules.hide_from_guards(
+            hide_from_guards(
                 os.path.join(folder, name)
                 for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
                 for name in names

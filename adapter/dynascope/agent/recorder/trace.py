@@ -7,11 +7,12 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.events.values import is_cell
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth
-from dynascope.agent.internals.frames import line_events, translators
-from dynascope.agent.internals.frames.new_values import is_cell
+from dynascope.agent.internals.frames import lines as line_events
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program import collector, process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 
 from dynascope.agent.breakpoints.registry import Breakpoints
-from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.isolation.unseen import hide_from_guards
 from dynascope.agent.program.user_code import OUR_FOLDER
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
@@ -24,7 +24,7 @@ class CompileObserver(TraceObserver):
         self._hooks_checked = False
 
     def first_compile(self) -> None:
-        trace_rules.hide_from_guards(
+        hide_from_guards(
             os.path.join(folder, name)
             for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
             for name in names

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from dynascope.wire.to_agent import Compiling
 
 if TYPE_CHECKING:
-    from dynascope.agent.stops.stops import CompileStops
+    from dynascope.agent.suspension.stops import CompileStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.thread_state import ThreadState
 
@@ -43,7 +43,7 @@ def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
 def _kind(
     ident: int, is_stopped: bool, state: ThreadState
 ) -> Literal["tracing", "backend", "waiting", "stopped"] | None:
-    from dynascope.agent.internals.compile.convert_frame import waits_for_compile_lock
+    from dynascope.agent.internals.codegen.generated import waits_for_compile_lock
 
     if is_stopped:
         return "stopped"

@@ -10,7 +10,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.guards.check import check, modes_wanted
 from dynascope.agent.internals.guards.tree import CacheEntry, lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
-from dynascope.agent.program.loaded_files import paths_loaded
+from dynascope.agent.program.functions import paths_loaded
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted

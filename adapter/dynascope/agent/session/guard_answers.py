@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.stops.garbage_collection import collection_postponed
+from dynascope.agent.program.collector import collection_postponed
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         raise EvaluationError(_NOTHING_COMPILED)
     from dynascope.agent.documents.guard_trees import checked, with_costs
     from dynascope.agent.internals.guards.tree import cache_entries, compiled_code
-    from dynascope.agent.internals.isolation.isolation import as_for_the_call
+    from dynascope.agent.isolation.isolation import as_for_the_call
 
     code, values = compiled_code(running), dict(variables)
     entries = cache_entries(code)

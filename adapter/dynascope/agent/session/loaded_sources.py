@@ -16,30 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents.documents import Documents
 from dynascope.agent.documents.form_answers import answer
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
+    from dynascope.agent.events.wrapping import Events
     from dynascope.agent.internals.codegen.codegen import Ending
-    from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
 
 _FAILED = "dynascope failed to keep what a compile made for reading; the compile continues.\n"
 
 
-class LoadedSourceDocuments:
+class LoadedSourceDocuments(TraceObserver):
     """Keep the documents of one session."""
 
     def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self._stops = stops
         self.documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
-        self._hooks: list[Wrapping] = []
+        self._hooks: list[Events] = []
         self._ended = threading.local()
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
@@ -51,14 +52,12 @@ class LoadedSourceDocuments:
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
         from dynascope.agent.documents.later_forms import later_forms
-        from dynascope.agent.internals.codegen.events import CodegenEvents
-        from dynascope.agent.internals.graph.events import GraphHook
-        from dynascope.agent.internals.graph.later_forms import hooks
-        from dynascope.agent.internals.guards.built_from import BuildEvents
-        from dynascope.agent.session.source_observer import SourceObserver
+        from dynascope.agent.events.codegen import CodegenEvents
+        from dynascope.agent.events.graphs import GraphHook, hooks
+        from dynascope.agent.events.guards import BuildEvents
 
         self._hook = hook
-        hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
+        hook.compiles.observe(self)
         failures = self.failures
         self._hooks += [GraphHook(self._graph_done, failures), CodegenEvents(self._graph_ended, failures)]
         self._hooks.append(BuildEvents(failures))
@@ -66,7 +65,7 @@ class LoadedSourceDocuments:
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 
-    def _install(self, install: Callable[[], Wrapping]) -> None:
+    def _install(self, install: Callable[[], Events]) -> None:
         self._hooks.append(install())
 
     def detach(self) -> None:
@@ -109,9 +108,8 @@ class LoadedSourceDocuments:
 
     # ---- compiling threads
 
-    def compile_ended(self, traced: Iterable[types.CodeType]) -> None:
-        """Count the files of a compile that has ended."""
-        self._traced.update(_files(traced))
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        self._traced.update(_files(outcome.traced))
 
     def _graph_done(self, module: Any) -> None:
         from dynascope.agent.internals.compile import compile_context

@@ -19,16 +19,17 @@ from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.kinds.nodes.node_breakpoints import NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.events import self_test
+from dynascope.agent.events.torch_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
-from dynascope.agent.internals import self_test
-from dynascope.agent.internals.compile import trace_rules
-from dynascope.agent.internals.features import STOPS
+from dynascope.agent.inspection.disassembly import Listings
+from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program import collector, coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import Timeline
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.from_agent import DynamoReady, Output, Stopping
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
@@ -64,7 +65,8 @@ class Session(SuspensionObserver):
         nodes = NodeBreakpoints(send)
         named = [self.backward, nodes]
         self.functions = FunctionBreakpoints(suspension, breakpoints.traced, named, send, changed)
-        self.instructions = InstructionBreakpoints(self.stops.listings, send)
+        self.listings = Listings()
+        self.instructions = InstructionBreakpoints(self.listings, send)
         self.data = DataBreakpoints(send, breakpoints.traced)
         self.generated_code = CodeBreakpoints(self.loaded_sources.documents, self.stops, suspension, send, changed)
         self.exception_filters = ExceptionFilters(send)
@@ -125,8 +127,8 @@ class Session(SuspensionObserver):
 
             missing = self_test.missing_names(STOPS)
             if not missing:
-                trace_rules.never_trace(self.suspension.folders_to_skip())
-                hook = self.hook = Hook(self.suspension, self.stops, self.send)
+                never_trace(self.suspension.folders_to_skip())
+                hook = self.hook = Hook(self.suspension, self.stops, self.listings, self.send)
                 self.loaded_sources.attach(hook)
                 hook.compiles.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
                 self._configure_hook()
@@ -193,3 +195,17 @@ class Session(SuspensionObserver):
     def comptime_breakpoint(self, context: Any) -> None:
         """Stop at `dynascope.breakpoint()` in compiled code, given Dynamo's `ComptimeContext`."""
         self.comptime.reached(context)
+
+
+_current: Session | None = None
+
+
+def current_session() -> Session | None:
+    """Return the current session of this process, or None."""
+    return _current
+
+
+def set_current(session: Session | None) -> None:
+    """Set the current session of this process."""
+    global _current
+    _current = session

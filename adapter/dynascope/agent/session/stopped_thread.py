@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.program.cancellation import Cancelled
+from dynascope.agent.program.collector import collection_postponed
+from dynascope.agent.program.interruption import is_of_program
 from dynascope.agent.session.session import Session
-from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.wire.channel import encode_body
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import Request

@@ -6,16 +6,17 @@ import sys
 import types
 from typing import Any
 
+from dynascope.agent.events.graph_breaks import GraphBreakEvents
+from dynascope.agent.events.recompiles import RecompileEvents
+from dynascope.agent.events.symbols import SpecializationEvents
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
-from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents, traced_stack
-from dynascope.agent.internals.compile.recompile_events import RecompileEvents
-from dynascope.agent.internals.compile.retrace import is_repeated
+from dynascope.agent.internals.compile.exceptions import traced_stack
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState

@@ -11,8 +11,7 @@ from msgspec import structs
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile import failed_guard
-from dynascope.agent.internals.guards.changed import Changed, changed_numbers
-from dynascope.agent.internals.guards.known import known_before_trace
+from dynascope.agent.internals.guards.changed import Changed, changed_numbers, known_before_trace
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue

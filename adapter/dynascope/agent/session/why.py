@@ -15,11 +15,11 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
-from dynascope.agent.internals.isolation.isolation import as_for_the_call
+from dynascope.agent.isolation.isolation import as_for_the_call
+from dynascope.agent.program.collector import collection_postponed
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.session.tried_remedies import advice
-from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.story import keywords_apart, keywords_since

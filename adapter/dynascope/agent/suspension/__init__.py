@@ -1,1 +1,1 @@
-"""Suspend stopped threads: inside pydevd with debugpy, otherwise in Dynascope's own loop."""
+"""Stop threads at compile time, and keep them waiting: inside pydevd with debugpy, else in a loop of its own."""

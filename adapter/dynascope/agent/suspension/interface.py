@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from dynascope.agent.internals import interruption
+from dynascope.agent.program import interruption
 from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason

@@ -15,8 +15,8 @@ import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
-from dynascope.agent.internals.compile.eval_frame import unseen
-from dynascope.agent.internals.isolation.containment import is_contained
+from dynascope.agent.isolation.containment import is_contained
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports
@@ -30,14 +30,13 @@ from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoint
 from dynascope.agent.suspension.debugpy.failed_expressions import freeing, logged_in
 from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
 from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
-from dynascope.agent.suspension.debugpy.hosting import check_hosts
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.line_stops import LineStops
 from dynascope.agent.suspension.debugpy.read_frames import leave_nothing_in_frames
 from dynascope.agent.suspension.debugpy.resuming import Resuming
 from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
-from dynascope.agent.suspension.debugpy.symbolic_frame import chain
+from dynascope.agent.suspension.debugpy.symbolic_frame import chain, check_hosts
 from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
 from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension

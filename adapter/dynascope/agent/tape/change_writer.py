@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from dynascope.agent.events import values as new_values
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
-from dynascope.agent.internals.frames import new_values
 from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.variables import is_container
 from dynascope.agent.tape.changeable_values import ChangeableValues

@@ -7,13 +7,14 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.events import values as new_values
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.text import value_text
-from dynascope.agent.internals.frames import new_values, translators
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
     node_of,

@@ -6,7 +6,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 
-from dynascope.agent.internals.frames import new_values
+from dynascope.agent.events import values as new_values
 from dynascope.agent.internals.variables.variables import contents, is_container, source_of
 from dynascope.agent.tape.tape import Segment, Value
 
@@ -60,7 +60,7 @@ class ValueNumbers:
                 self.constants.add(id(variable))
 
     def number_appeared(self) -> None:
-        """Number the values that have appeared in this segment; call it before anything is asked of one."""
+        """Number the values that have appeared in this segment, before anything is asked of one."""
         for variable in self._appeared:
             if self.by_identity[id(variable)] == _APPEARED:
                 del self.by_identity[id(variable)]

@@ -7,12 +7,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.hook_failures import HookFailures, contained
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
 from dynascope.wire.from_agent import Output
@@ -34,10 +33,8 @@ class Compiles:
         suspension: Suspension,
         stops: CompileStops,
         send: Callable[[Message], None],
-        failures: HookFailures,
     ) -> None:
         self.threads = threads
-        self.failures = failures
         self.enabled = True
         self.user_frame: Callable[[], types.FrameType | None] = lambda: None
         """Returns the innermost frame of the user's that runs."""
@@ -55,7 +52,6 @@ class Compiles:
         """Stop notifying `observer`."""
         self._observers = tuple(other for other in self._observers if other is not observer)
 
-    @contained
     def compile_begins(self) -> None:
         if not self._has_compiled:
             self._has_compiled = True
@@ -69,7 +65,6 @@ class Compiles:
             self._stops.compile_begins()
         _state_of_call().call_begins()
 
-    @contained
     def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
         _state_of_call().call_ends()
         state = self.threads.current()
@@ -84,7 +79,6 @@ class Compiles:
         if state.depth == 0:
             self._outermost_ends(state, compiled)
 
-    @contained
     def trace_ends(self) -> None:
         state = self.threads.existing()
         if state is None or state.is_stopped or state.depth != 1 or state.compile is None:
@@ -117,7 +111,6 @@ class Compiles:
             # another compile may continue the step before it ends at run time (see `step_continuation`)
             self._suspension.finish_step_at_runtime(self.user_frame(), state.step_lines)
 
-    @contained
     def attempt_restarts(self, kind: convert_frame.Restart, reason: str) -> None:
         state = self.threads.current()
         if not state.is_stopped:
@@ -141,7 +134,6 @@ class Compiles:
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()
 
-    @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         for observer in self._observers:
             observer.code_generated(code, generated, compile_id)
@@ -154,6 +146,6 @@ class Compiles:
 
 def _state_of_call() -> types.ModuleType:
     """Return a module that imports torch, as the agent must not where it begins."""
-    from dynascope.agent.internals.isolation import state_of_call
+    from dynascope.agent.isolation import state_of_call
 
     return state_of_call

@@ -10,13 +10,16 @@ import functools
 import types
 from collections.abc import Callable
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events import convert_frame
+from dynascope.agent.events.frames import ActivationHooks, record_instructions, unwatch
+from dynascope.agent.events.hook_failures import HookFailures, contained
+from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.hook_failures import HookFailures, contained
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.speculation.retrace import Retraces
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.compiles import Compiles
@@ -39,7 +42,9 @@ _FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
 class Hook:
     """Observe Dynamo's tracing; installed once torch._dynamo is imported, undone by `remove`."""
 
-    def __init__(self, suspension: Suspension, stops: CompileStops, send: Callable[[Message], None]) -> None:
+    def __init__(
+        self, suspension: Suspension, stops: CompileStops, listings: Listings, send: Callable[[Message], None]
+    ) -> None:
         self.threads = Threads()
         self.enabled = True
         self.frames_entered = 0
@@ -48,16 +53,17 @@ class Hook:
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._checks: tuple[StopCheck, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
-        self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
-        self.compiles = Compiles(self.threads, suspension, stops, send, self.failures)
+        self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)
+        self.compiles = Compiles(self.threads, suspension, stops, send)
         self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
+        self._retraces = Retraces(self.compiles.trace_repeats, self.failures)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self.compiles.user_frame = self._runtime_frames.user_frame
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
         self.histories = Histories(self.threads, self.failures)
         self.compiles.observe(self.histories)
         stop_thread = StopThread(
-            stops, self._runtime_frames, self._step_continuation, self.callbacks.add, self.histories
+            stops, listings, self._runtime_frames, self._step_continuation, self.callbacks.add, self.histories
         )
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 
@@ -65,6 +71,7 @@ class Hook:
         """Remove every wrapper from Dynamo."""
         self.enabled = self.compiles.enabled = False
         self.compile_hooks.remove()
+        self._retraces.remove()
         self._activation_hooks.remove()
         self.histories.remove()
 
@@ -132,7 +139,7 @@ class Hook:
         ):
             self.callbacks.add(state, translator)
         else:
-            translators.record_instructions(translator, clock.traced.indices, watch)
+            record_instructions(translator, clock.traced.indices, watch)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -168,7 +175,7 @@ class Hook:
             compile_state.tape_writer.frame_left()
         key = id(translator)
         compile_state.activations.pop(key, None)
-        translators.unwatch(translator)
+        unwatch(translator)
         if state.stepping.mode is Mode.RUN:
             return
         callers = translators.active_translators(translator)[::-1]

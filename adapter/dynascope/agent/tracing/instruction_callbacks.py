@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from dynascope.agent.events.frames import note_line, on_each_instruction
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.activation import Activation
@@ -40,10 +41,10 @@ class InstructionCallbacks:
             record(translators.instruction_index(translator) + 1)
             if watch is not None:
                 watch(line)
-            translators.note_line(translator, line)
+            note_line(translator, line)
             instruction(state, compile_state, activation, line)
 
-        translators.on_each_instruction(translator, on_instruction)
+        on_each_instruction(translator, on_instruction)
 
     def pause_compiles(self) -> None:
         """Have the other compiling threads ask their suspension at their next instruction."""

@@ -6,7 +6,8 @@ import functools
 import types
 from collections.abc import Iterator, Sequence
 
-from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.events.convert_frame import CompileHooks
+from dynascope.agent.internals.codegen.generated import compiled_from, is_generated
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, real_path
@@ -16,7 +17,7 @@ from dynascope.agent.suspension.interface import LinePassed, Suspension
 class RuntimeFrames:
     """Read the real frames below a compile; used on the compiling thread."""
 
-    def __init__(self, hooks: convert_frame.CompileHooks, suspension: Suspension) -> None:
+    def __init__(self, hooks: CompileHooks, suspension: Suspension) -> None:
         self._hooks = hooks
         self._suspension = suspension
 
@@ -69,7 +70,7 @@ class RuntimeFrames:
 
 def function_of(code: types.CodeType) -> object:
     """Return the key that a function shares with its resume functions and generated code."""
-    original = resume.original_code(convert_frame.compiled_from(code))
+    original = resume.original_code(compiled_from(code))
     return original.co_filename, original.co_firstlineno, original.co_qualname
 
 
@@ -80,4 +81,4 @@ def _runs(function: object, code: types.CodeType) -> bool:
 
 def _is_compiled(code: types.CodeType) -> bool:
     """Whether Dynamo generated this code and it runs no line of a function as written."""
-    return convert_frame.is_generated(code) and not resume.runs_as_written(code, convert_frame.compiled_from(code))
+    return is_generated(code) and not resume.runs_as_written(code, compiled_from(code))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.suspension.stop import Stop
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.activation import Activation
+    from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class StopCheck(Protocol):

@@ -7,12 +7,13 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.internals.compile.retrace import Rewind, can_repeat
+from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.speculation.retrace import Rewind, can_repeat
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.histories import Histories, TapedCompiles, always
@@ -37,6 +38,7 @@ class StopThread:
     def __init__(
         self,
         stops: CompileStops,
+        listings: Listings,
         runtime_frames: RuntimeFrames,
         step_continuation: StepContinuation,
         add_callback: Callable[[ThreadState, Translator], None],
@@ -47,6 +49,7 @@ class StopThread:
         It makes a frame call the hook before each of its instructions.
         """
         self._stops = stops
+        self._address_of = listings.address_of
         self._runtime_frames = runtime_frames
         self._is_shown = step_continuation.is_shown
         self._shows_file = step_continuation.shows_file
@@ -145,7 +148,7 @@ class StopThread:
         inspection.history_of = functools.partial(_history_of, state)
         inspection.compiles = TapedCompiles(self._histories, state.tape_writer)
         for frame, translator in zip(inspection.frames, stack, strict=False):
-            frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
+            frame.instruction_pointer_reference = self._address_of(translator)
         return inspection
 
 

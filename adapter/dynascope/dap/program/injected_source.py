@@ -47,7 +47,7 @@ def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) 
 def start_agent(address: str, token: str) -> str:
     """Start the agent, in the program's interpreter; return "" or why it did not start."""
     try:
-        from dynascope.agent.startup import bootstrap
+        from dynascope.agent.session.startup import bootstrap
 
         bootstrap.start(address, token)
     except Exception as error:
@@ -56,13 +56,13 @@ def start_agent(address: str, token: str) -> str:
 
 
 def run_launcher() -> None:
-    """Run `python -m dynascope.agent.startup.launcher`, in the program's interpreter."""
+    """Run `python -m dynascope.agent.session.startup.launcher`, in the program's interpreter."""
     import os
     import runpy
     import sys
 
     sys.path[0] = os.getcwd()
-    runpy.run_module("dynascope.agent.startup.launcher", run_name="__main__", alter_sys=True)
+    runpy.run_module("dynascope.agent.session.startup.launcher", run_name="__main__", alter_sys=True)
 
 
 def injection(address: str, token: str) -> str:
@@ -74,7 +74,7 @@ def injection(address: str, token: str) -> str:
 
 
 def launcher_source() -> str:
-    """Return a program for `python -c` that runs `dynascope.agent.startup.launcher`."""
+    """Return a program for `python -c` that runs `dynascope.agent.session.startup.launcher`."""
     return (
         f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(run_launcher)}\n"
         f"why = import_or_borrow({packages()})\nif why: raise SystemExit(why)\nrun_launcher()"

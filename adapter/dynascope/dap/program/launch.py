@@ -17,7 +17,7 @@ from dynascope.dap.program import injected_source, terminal_launch
 from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import LaunchArguments
 
-_RUNPY = Path(injected_source.origin("dynascope")).parent / "agent" / "startup" / "runpy.py"
+_RUNPY = Path(injected_source.origin("dynascope")).parent / "agent" / "session" / "startup" / "runpy.py"
 SHALLOW_START = ["-X", "frozen_modules=off", str(_RUNPY)]
 """The start of debugpy's command line: the script starts debugpy, and the program with few outer frames."""
 WITH_AGENT, WITHOUT_AGENT = 40, 41
@@ -95,7 +95,7 @@ async def command_line(arguments: LaunchArguments) -> list[str]:
     """Return the whole command that runs the program with an agent. Raises RequestError."""
     python, program = interpreter(arguments), target(arguments)
     if await _has_agent(python, arguments):
-        return [*python, "-m", "dynascope.agent.startup.launcher", *program]
+        return [*python, "-m", "dynascope.agent.session.startup.launcher", *program]
     return [*python, "-c", injected_source.launcher_source(), *program]
 
 

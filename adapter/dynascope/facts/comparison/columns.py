@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 
 from dynascope.facts.comparison.differences import Comparison
-from dynascope.facts.comparison.traced import TracedCompile, TracedLine
+from dynascope.facts.comparison.traced import TracedLine
 
 SourceLine = Callable[[str, int], str]
 """Returns a line of a file without its indentation; "" where there is none."""
@@ -29,8 +29,9 @@ def columns(comparison: Comparison, source_line: SourceLine, before: int = 400, 
         cells = [_cell(each, source_line) for each in (ours, theirs)]
         for number in range(max(map(len, cells))):
             texts = [cell[number] if number < len(cell) else "" for cell in cells]
-            differs = "│" if texts[0] == texts[1] or any(map(_may_come, (left, right), texts)) else "┃"
-            rows.append(_row(mark if number == 0 else " ", texts[0], texts[1], differs))
+            may_come = (left, texts[0]), (right, texts[1])  # the cell is empty where Dynamo is not so far yet
+            same = texts[0] == texts[1] or any(not text and not side.is_finished for side, text in may_come)
+            rows.append(_row(mark if number == 0 else " ", texts[0], texts[1], "│" if same else "┃"))
     return rows
 
 
@@ -48,11 +49,6 @@ def _aligned(comparison: Comparison, start: int, end: int) -> Iterator[tuple[Tra
                 ours[i + number] if i + number < to_i else None,
                 theirs[j + number] if j + number < to_j else None,
             )
-
-
-def _may_come(compile: TracedCompile, text: str) -> bool:
-    """Whether the cell is empty because Dynamo is not so far yet."""
-    return not text and not compile.is_finished
 
 
 def _cell(line: TracedLine | None, source_line: SourceLine) -> list[str]:

@@ -29,7 +29,7 @@ _IN_ORDER = ("symbol", "operation")
 
 
 class Difference(Struct, kw_only=True):
-    """A decision that differs; a side's text is None if that compile decided nothing of the kind."""
+    """A decision that differs; a side's text is None if that compile decided nothing of the kind, or for a branch."""
 
     kind: DifferenceKind
     subject: str
@@ -104,19 +104,18 @@ def _parts(
         if each.kind == "break":
             each.left_next, each.right_next = after, other
     if after is None and other is None:
-        same_way = left.end == right.end
+        same_way = (left.end, left.failure) == (right.end, right.failure)
     else:
         same_way = after is not None and other is not None and after.is_like(other)
     if same_way or any(each.kind == "break" for each in here):
         return here
-    line = left.lines[row].place
     conditions = [each for each in here if each.kind in _CONDITIONS]
     branch = Difference(
         kind="branch",
         subject="",
-        left=way(after, left, line),
-        right=way(other, right, line),
-        place=line,
+        left=None,
+        right=None,
+        place=left.lines[row].place,
         row=row,
         left_next=after,
         right_next=other,
@@ -125,15 +124,6 @@ def _parts(
     rest = [each for each in here if each.kind not in _CONDITIONS]
     before = [each for each in rest if each.left is not None and each.right is not None]
     return [*before, branch]  # what only one has follows from the way that it goes
-
-
-def way(after: Place | None, compile: TracedCompile, line: Place) -> str:
-    """Say where a compile goes on after a line; `after` is None where its trace ended."""
-    if after is None:
-        return compile.end
-    if after.depth > line.depth:
-        return f"calls {after.function}"
-    return f"goes on at line {after.line}" + (f" of {after.function}" if after.depth < line.depth else "")
 
 
 def _decided(
@@ -148,7 +138,7 @@ def _decided(
             one, other = first.get(key), second.get(key)
             known = one or other
             if known is None or any(
-                decision is None and (not compile.is_finished or (kind == "value" and compile.is_abandoned))
+                decision is None and (not compile.is_finished or (kind == "value" and compile.end == "repeated"))
                 for compile, decision in ((left, one), (right, other))
             ):
                 continue

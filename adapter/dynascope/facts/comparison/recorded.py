@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, compare
-from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TracedLine
+from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TracedLine, TraceEnd
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import reason, same_value
@@ -37,13 +37,10 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
     """Return a compile to compare; `facts` is None for an attempt or a compile in progress."""
     lines = _lines(trail)
     if facts is None:
-        end = "is traced again from its start" if trail.is_repeated else ""
         return TracedCompile(
             name=name,
             lines=_as_called(lines),
-            end=end,
-            is_finished=trail.is_repeated,
-            is_abandoned=trail.is_repeated,
+            end="repeated" if trail.is_repeated else "in progress",
             has_guards=False,
             symbols=trail.symbols,
         )
@@ -61,6 +58,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
         name=name,
         lines=_as_called(lines),
         end=_end(facts),
+        failure=(facts.compile.failure or "").partition("\n")[0],
         has_guards=facts.compile.status in ("compiled", "empty"),
         other_guards=others,
         symbols=trail.symbols,
@@ -258,10 +256,9 @@ def _add_guards(lines: list[TracedLine], trail: Trail, guards: list[model.Guard]
     return others
 
 
-def _end(facts: model.CompileFacts) -> str:
-    compile = facts.compile
+def _end(facts: model.CompileFacts) -> TraceEnd:
     if facts.graph_breaks:
-        return "breaks the graph"
-    if compile.failure is not None:
-        return f"fails with {compile.failure.splitlines()[0]}"
-    return "runs uncompiled" if compile.status == "skipped" else "returns"
+        return "graph break"
+    if facts.compile.failure is not None:
+        return "failed"
+    return "uncompiled" if facts.compile.status == "skipped" else "returned"

@@ -8,6 +8,9 @@ from msgspec import Struct, field
 
 DecisionKind = Literal["value", "symbol", "operation", "guard", "break"]
 """`value`: what a name is after its line; `symbol`: a condition on a symbol; `operation`: a node of the graph."""
+TraceEnd = Literal["in progress", "repeated", "graph break", "failed", "uncompiled", "returned"]
+"""How a trace ended. `in progress`: nothing is known of what follows the last line; `repeated`: Dynamo traced it again
+from its start, and what it would have read later is not known."""
 DECISION_KINDS: tuple[DecisionKind, ...] = get_args(DecisionKind)
 
 
@@ -52,15 +55,16 @@ class TracedCompile(Struct, kw_only=True):
     name: str
     """As Dynamo writes it: `0/1`, and `0/1_2` for attempt 2."""
     lines: list[TracedLine]
-    end: str
-    """How its trace ended: "returns", "breaks the graph", "runs uncompiled" …"""
-    is_finished: bool = True
-    """False while Dynamo traces it: then nothing is known of what follows the last line."""
-    is_abandoned: bool = False
-    """Whether Dynamo traced it again from its start: what it would have read later is not known."""
+    end: TraceEnd
+    failure: str = ""
+    """The first line of the error with which it failed."""
     has_guards: bool = True
     """Whether the code of the guards is known: they are built at the end of a compile that did not fail."""
     other_guards: dict[str, str] = field(default_factory=dict)
     """The code of the guards that no line asked for, by kind."""
     symbols: dict[str, str] = field(default_factory=dict)
     """The source of each symbol: symbols with different names are equal if they have the same source."""
+
+    @property
+    def is_finished(self) -> bool:
+        return self.end != "in progress"

@@ -13,8 +13,6 @@ from msgspec import Struct, field
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.known import NOTHING, Known, of_compile
-from dynascope.facts.recompiles.recompile_reason import NO_GUARD
-from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
 
 _WHAT_IT_IS = ("value", "type", "identity")
@@ -80,12 +78,6 @@ class Cause(Struct, kw_only=True):
         """Return the name that all values have, `x` for `f32[8]`; "" if names differ."""
         names = {each.value.partition(": ")[0] for each in self.entries if each.value is not None}
         return names.pop() if len(names) == 1 else ""
-
-    @property
-    def hints(self) -> list[str]:
-        """Return Dynamo's hints, then Dynascope's."""
-        own = [each.hint for each in self.entries if each.hint]
-        return remedies([each.guard for each in self.entries], own, self.known)
 
 
 def causes(
@@ -157,18 +149,6 @@ def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
     for each in cause.entries:
         found.setdefault(each.compile, []).append(each)
     return list(found.items())
-
-
-def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
-    """Return what a compile, or a refused call, does: `does not match 0/0: n == 2`."""
-    if entries[0].guard == NO_GUARD:
-        return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
-    return f"does not match {'' if is_cause else 'other compiles, either: '}{', '.join(map(entry_text, entries))}"
-
-
-def entry_text(entry: model.Recompile) -> str:
-    """Return `0/0: self.step == 0`: a compile that could not be used, and its failed guard."""
-    return f"{entry.failed_compile_id}: {readable(entry.guard)}"
 
 
 def _told(recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]) -> dict[int, model.Recompile]:

@@ -82,6 +82,8 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("value", _BOUND),
 )
 _NUMBER = re.compile(r"\d+")
+_OF_OPTIMIZER = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
+_EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _READABLE = (
     (re.compile(r"\._modules\['(\d+)'\]"), r"[\1]"),
     (re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]"), r".\1"),
@@ -133,6 +135,16 @@ def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> b
 def is_bound(guard: str) -> bool:
     """Whether a guard bounds a dynamic number: `2 <= k`."""
     return any(sign in guard for sign in "<>") and _BOUND.match(_PREFIX.sub(r"\1", guard)) is not None
+
+
+def is_buffer(subject: GuardedValue) -> bool:
+    """Whether a value is a buffer of a module, to which Dynamo gives fixed sizes."""
+    return "._buffers[" in subject.expression
+
+
+def is_first_state(subject: GuardedValue, guard: str) -> bool:
+    """Whether a guard wants the state of an optimizer, or of one of its parameters, to be empty."""
+    return subject.kind == "length" and bool(_OF_OPTIMIZER.search(subject.expression) and _EMPTY.match(guard))
 
 
 def readable(text: str) -> str:

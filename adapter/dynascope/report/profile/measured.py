@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from dynascope.explain.problem import named
+from dynascope.explain.compiles import LATER, title
 from dynascope.facts import model
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.tree import Node, seconds_of, tree
 from dynascope.facts.reader import Reader
-
-LATER = "compiled later"
-"""The name of the root of what torch compiles after the compile: its backward, its kernels."""
 
 
 class Measured(Struct):
@@ -48,7 +45,7 @@ def measured(reader: Reader, launch: str) -> list[Measured]:
         if not profiles:
             continue
         own, later = profiles[0], profiles[1:]
-        root = Node(f"{named(each.function, each.resumes_at)} [{names[each.id]}]", each.seconds, 1, children=tree(own))
+        root = Node(title(each, names[each.id]), each.seconds, 1, children=tree(own))
         roots = [root, *(Node(f"{root.name} {LATER}", 0.0, 1, children=tree(profile)) for profile in later)]
         for after in roots[1:]:
             after.seconds = sum(child.seconds for child in after.children)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.markup import escape
 
+from dynascope.explain.compiles import LEFT_UNCOMPILED, time_spent
 from dynascope.facts import model
-from dynascope.facts.counts import counted
 from dynascope.facts.profile.totals import Total, totals
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
@@ -18,11 +18,7 @@ _SHOWN = 15
 def print_profile(measured: list[Measured], lines: list[model.LineTime], sources: Sources, console: Console) -> None:
     """Print the longest of everything."""
     later = sum(each.later for each in measured)
-    total = sum(each.compile.seconds for each in measured)
-    afterwards = f", and {later:.2f} s to compile backwards and kernels later" if later else ""
-    compiles = sum(each.compile.status in model.COMPILES for each in measured)
-    given_up = f", and {len(measured) - compiles} given up" if compiles < len(measured) else ""
-    console.print(f"[bold]{counted(compiles, 'compile')}{given_up}: {total:.2f} s{afterwards}[/]\n")
+    console.print(f"[bold]{time_spent([each.compile for each in measured], later)}[/]\n")
     _print_compiles(measured, console)
     found = totals([root for each in measured for root in each.roots])
     functions = [each for each in found if each.is_function]
@@ -41,7 +37,7 @@ def _print_compiles(measured: list[Measured], console: Console) -> None:
     rows = []
     for each in measured[:_SHOWN]:
         times = each.compile.seconds, each.tracing, each.compile.backend_seconds, each.guards, each.other, each.later
-        name = each.name if each.compile.status in model.COMPILES else f"{each.name}, given up"
+        name = each.name if each.compile.status in model.COMPILES else f"{each.name}, {LEFT_UNCOMPILED}"
         rows.append(([f"{time:.2f}" if time >= 0.005 else "" for time in times], escape(name)))
     _print_table("", ["seconds", "tracing", "backend", "guards", "other", "later"], rows, console)
     if len(measured) > _SHOWN:

@@ -8,8 +8,9 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
+from dynascope.explain.in_progress import OF_LATER, idle
 from dynascope.explain.problem import named
-from dynascope.facts.counts import counted
+from dynascope.facts.counts import seconds
 from dynascope.facts.in_progress.reading import ProcessSeen
 from dynascope.report.sources import shown_path
 from dynascope.report.top.snapshot import Doing, Snapshot, snapshot
@@ -29,26 +30,25 @@ def _process(process: Snapshot) -> list[str]:
     for compile in process.compiles:
         rows += _compile(compile)
     if not process.compiles:
-        last = f"; the last was {process.latest}, {_time(process.latest_seconds_ago)} ago" if process.ended else ""
-        ended = f"{counted(process.ended, 'compile')} {'has' if process.ended == 1 else 'have'} ended"
-        rows.append(escape(f"  It compiles nothing now. {ended}{last}."))
+        told = idle(process.ended, process.latest, seconds(process.latest_seconds_ago or 0))
+        rows.append(escape(f"  {told}"))
     return rows
 
 
 def _compile(compile: Doing) -> list[str]:
     name = escape(f"{named(compile.function, compile.resumes_at)} [{compile.compile_id}]")
-    later = "the backward or the kernels of " if compile.is_later else ""
+    later = OF_LATER if compile.is_later else ""
     where = f"{escape(shown_path(compile.path))}:{compile.resumes_at or compile.line}"
     attempt = f", attempt {compile.attempt}" if compile.attempt > 1 else ""
     rows = [
         f"  {later}[bold cyan]{name}[/] [underline]{where}[/]  {escape(compile.thread)}, "
-        f"for {_time(compile.seconds)}{attempt}"
+        f"for {seconds(compile.seconds)}{attempt}"
     ]
     if compile.stopped is not None:
-        rows.append(f"    [magenta]stopped by a debugger[/] for {_time(compile.stopped)}, where")
-    rows.append(f"    [bold]now[/] {escape(compile.now)}, for {_time(compile.now_seconds)}")
+        rows.append(f"    [magenta]stopped by a debugger[/] for {seconds(compile.stopped)}, where")
+    rows.append(f"    [bold]now[/] {escape(compile.now)}, for {seconds(compile.now_seconds)}")
     if compile.phases:
-        phases = " > ".join(f"{each.name} {_time(each.seconds)}" for each in compile.phases[-_SHOWN:])
+        phases = " > ".join(f"{each.name} {seconds(each.seconds)}" for each in compile.phases[-_SHOWN:])
         rows.append(f"    [dim]in  {escape(phases)}[/]")
     rows.append(f"    so far: {_sums(compile.parts)}")
     rows.append(f"    [dim]longest: {escape(_sums({k or 'outside of all': v for k, v in compile.spent.items()}))}[/]")
@@ -56,12 +56,5 @@ def _compile(compile: Doing) -> list[str]:
 
 
 def _sums(spent: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {_time(seconds)}" for name, seconds in list(spent.items())[:_SHOWN] if seconds >= 0.0005)
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    if seconds < 1:
-        return f"{seconds * 1e3:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+    longest = list(spent.items())[:_SHOWN]
+    return ", ".join(f"{name} {seconds(time)}" for name, time in longest if time >= 0.0005)

@@ -6,9 +6,9 @@ import time
 
 from msgspec import Struct
 
+from dynascope.explain.in_progress import doing, traces_a_line
 from dynascope.facts.in_progress.parts import by_part, part_of
 from dynascope.facts.in_progress.reading import ProcessSeen, Seen
-from dynascope.facts.in_progress.sentence import doing, traces_a_line
 from dynascope.report.sources import shown_path
 
 

@@ -12,7 +12,6 @@ from dynascope_lsp.documents.syntax import Function, Index
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 FLOATS = ("f32", "f64")
-INTEGERS = ("i64", "i32", "i16", "i8", "u8")
 _WRITTEN = re.compile(r"(?P<dtype>[a-z]+\d+)\[(?P<sizes>[\d, ]*)\](?: (?P<device>[a-z]+(?::\d+)?))?$")
 
 
@@ -26,10 +25,6 @@ class TensorType(Struct, frozen=True):
     @property
     def is_float(self) -> bool:
         return self.dtype in FLOATS
-
-    @property
-    def is_integer(self) -> bool:
-        return self.dtype in INTEGERS
 
 
 def read_type(value: str) -> TensorType | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from dynascope.explain.effects import in_same_loop
+
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.place import Place
 
@@ -28,10 +30,7 @@ def check_loop(place: Place, mended: tuple[str, ...] = ()) -> None:
         return
     for each in ast.walk(loop):
         if _breaks(place, each, mended) and place.index.statement_of(each) is not place.statement:
-            raise Refused(
-                f"Line {getattr(each, 'lineno', 0)} breaks the graph in the same loop, which stays uncompiled while "
-                "one does: mend both, or compile a function for one turn."
-            )
+            raise Refused(in_same_loop(getattr(each, "lineno", 0)))
 
 
 def _loop(place: Place) -> ast.AST:

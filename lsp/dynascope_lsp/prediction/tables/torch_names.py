@@ -56,17 +56,7 @@ TENSOR_METHODS = (
 )
 """Methods that return a tensor when their receiver is one."""
 
-TELLING_METHODS = REDUCTIONS | {
-    "abs",
-    "relu",
-    "softmax",
-    "masked_fill",
-    "matmul",
-    "isnan",
-    "isfinite",
-    "isinf",
-    "numpy",
-}
+TELLING_METHODS = REDUCTIONS | _words("abs relu softmax masked_fill matmul isnan isfinite isinf numpy")
 """Methods that hardly any other object in compiled code has: their receiver is taken to be a tensor."""
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))

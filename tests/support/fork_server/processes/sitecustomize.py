@@ -14,8 +14,8 @@ _OF_DYNASCOPE = (
     ["-m", "dynascope_lsp"],
     ["-P", "-m", "dynascope.debugpy_adapter"],
 )
-_MODULES = tuple(f"dynascope.agent.startup.{name}" for name in _LAUNCHERS)
-_DEBUGGERS = ("/dynascope/agent/startup/runpy.py", "/debugpy/_vendored/pydevd/pydevd.py")
+_MODULES = tuple(f"dynascope.agent.session.startup.{name}" for name in _LAUNCHERS)
+_DEBUGGERS = ("/dynascope/agent/session/startup/runpy.py", "/debugpy/_vendored/pydevd/pydevd.py")
 _KNOWN = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER"}
 _KNOWN |= {"TORCHINDUCTOR_CACHE_DIR", "TORCH_NCCL_ASYNC_ERROR_HANDLING"}  # read when they are needed
 _KNOWN |= {

@@ -14,12 +14,13 @@ import torch
 from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, LiftedHook, node_text
 from dynascope.agent.backward.captures.passes import PassRun
+from dynascope.agent.events.autograd.observer import Compiler, Given
 from dynascope.agent.inspection.values.callable_location import Place, place_of
-from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.nodes import AutogradNode, Call, ForwardFrame
-from dynascope.agent.internals.autograd.observer import Compiler, Given
+from dynascope.agent.internals.autograd.state import graph_of
 from dynascope.agent.program.user_code import OUR_FOLDER, real_path
 
 _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
@@ -62,7 +63,7 @@ class LiveCapture:
 
     @property
     def graph(self) -> Any:
-        return compiled_autograd.graph_of(self.compiler)
+        return graph_of(self.compiler)
 
     def reasons(self) -> tuple[str, ...]:
         """Return why this backward is captured, with details."""

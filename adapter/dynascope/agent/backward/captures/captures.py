@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dynascope.agent.backward.runtime.report import DeviceInputs, HookCall
-from dynascope.agent.internals.autograd import cache as autograd_cache
-from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.events.autograd import cache as autograd_cache
+from dynascope.agent.events.autograd.observer import Compiler, Given
+from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
-from dynascope.agent.internals.autograd.observer import Compiler, Given
+from dynascope.agent.internals.autograd.state import capture_id, graph_of
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class Captures:
         """Return the record of a capture, with only an id if it was not observed."""
         capture = self._known.get(compiler)
         if capture is None:
-            capture = self._known[compiler] = Capture(compiled_autograd.capture_id(compiler))
+            capture = self._known[compiler] = Capture(capture_id(compiler))
         return capture
 
     def before(self, capture: Capture) -> list[Capture]:
@@ -114,7 +115,7 @@ class Captures:
         # the names next to the indexes are in order of discovery, thus wrong where a backward branches
         origins = [[index for index, _ in group] for group in given.origins]
         capture = Capture(
-            compiled_autograd.capture_id(compiler),
+            capture_id(compiler),
             reasons=tuple(given.reasons),
             accumulates=given.accumulates,
             input_origins=origins[0],
@@ -129,7 +130,7 @@ class Captures:
 
     def node_called(self, compiler: Compiler, index: int, name: str) -> Capture:
         capture = self.of(compiler)
-        graph = compiled_autograd.graph_of(compiler)
+        graph = graph_of(compiler)
         capture.names[index] = name
         capture.node_calls.append(NodeCall(index, name, len(graph.nodes) if graph is not None else 0))
         return capture
@@ -141,7 +142,7 @@ class Captures:
             kind,
             None if kind == "cpp_tensor_pre_hook" else hook,
             current.index if current else 0,
-            captured_graph.last_call(compiled_autograd.graph_of(compiler)),
+            captured_graph.last_call(graph_of(compiler)),
         )
         capture.hooks.append(lifted)
         return lifted

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.program.import_hooks import when_imported
+from dynascope.agent.program.threads import hide_thread
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.internals.autograd.compiler_switch import Switch
+    from dynascope.agent.events.autograd.compiler_switch import Switch
 
 
 class CompiledAutograd:
@@ -50,7 +50,7 @@ class CompiledAutograd:
     def _import_dynamo(self, backend: str) -> None:
         import torch
 
-        from dynascope.agent.internals.autograd import compiler_switch
+        from dynascope.agent.events.autograd import compiler_switch
 
         # imports Dynamo, which the program may never do, because the user requested it
         backends = torch.compiler.list_backends(exclude_tags=())

@@ -14,12 +14,12 @@ import torch
 from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, Captures
 from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, HookCall
+from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
+from dynascope.agent.events.autograd.observer import Compiler, Given, Observer, RunGiven
+from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.callable_location import place_of
-from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
-from dynascope.agent.internals.fork_safe_lock import fork_safe
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.program.threads import fork_safe
 
 _log = logging.getLogger("dynascope")
 _REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)
@@ -38,7 +38,6 @@ def acquire() -> Recorder:
     with _lock:
         if _recorder is None:
             _recorder = Recorder()
-            compiled_autograd.observe(_recorder)
         _users += 1
         return _recorder
 
@@ -49,7 +48,7 @@ def release() -> None:
     with _lock:
         _users -= 1
         if not _users and _recorder is not None:
-            compiled_autograd.unobserve(_recorder)
+            _recorder.events.remove()
             _recorder = None
 
 
@@ -68,15 +67,15 @@ class _Run:
         self.events: tuple[Any, Any] | None = None
 
 
-class Recorder:
+class Recorder(Observer):
     """Observe compiled autograd; receivers get reports on the thread that ran the backward."""
 
     def __init__(self) -> None:
-        self.failures = HookFailures(lambda trace: _log.error("%s%s", _FAILED, trace))
         self.captures = Captures()
         self._receivers: tuple[Callable[[BackwardRun], None], ...] = ()
         self._numbers = itertools.count()
         self._running: dict[int, _Run] = {}
+        self.events = BackwardEvents(self, HookFailures(lambda trace: _log.error("%s%s", _FAILED, trace)))
 
     def add(self, receive: Callable[[BackwardRun], None]) -> None:
         with _lock:
@@ -86,30 +85,21 @@ class Recorder:
         with _lock:
             self._receivers = tuple(each for each in self._receivers if each != receive)
 
-    # ---- compiled_autograd.Observer
+    # ---- Observer
 
-    @contained
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
         self.captures.begins(compiler, given).inputs = inputs_by_device(given.tensors)
 
-    @contained
     def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
         self.captures.node_called(compiler, index, name)
 
-    @contained
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
         self.captures.hook_called(compiler, kind, hook)
 
-    def pass_begins(self, compiler: Compiler, name: str) -> None: ...
-
-    @contained
     def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
         if name == "move_graph_nodes_to_cuda":
             self.captures.moved(compiler, result)
 
-    def graph_made(self, compiler: Compiler, module: Any) -> None: ...
-
-    @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
         capture = self.captures.ends(compiler, failed)
         if failed and self._receivers:
@@ -132,13 +122,11 @@ class Recorder:
                 )
             )
 
-    @contained
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
         if not self._receivers:
             return
         self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
 
-    @contained
     def graph_begins(self, compiler: Compiler) -> None:
         run = self._running.get(threading.get_ident())
         if run is None:
@@ -149,7 +137,6 @@ class Recorder:
             begin.record()
             run.events = begin, end
 
-    @contained
     def graph_ends(self, compiler: Compiler) -> None:
         run = self._running.get(threading.get_ident())
         if run is None:
@@ -158,7 +145,6 @@ class Recorder:
         if run.events is not None:
             run.events[1].record()
 
-    @contained
     def run_ends(self, compiler: Compiler, error: BaseException | None) -> None:
         run = self._running.pop(threading.get_ident(), None)
         capture = self.captures.of(compiler)

@@ -12,11 +12,11 @@ import torch
 from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.runtime.run_reporter import Recorder
-from dynascope.agent.internals.autograd import compiler_switch
+from dynascope.agent.events.autograd import compiler_switch
+from dynascope.agent.events.autograd.compiler_switch import GraphCompiler, Switch
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.internals.autograd.compiler_switch import GraphCompiler, Switch
-from dynascope.agent.internals.compile import trace_rules
-from dynascope.agent.internals.fork_safe_lock import fork_safe
+from dynascope.agent.isolation.unseen import never_trace
+from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import OUR_FOLDER
 
 _lock = fork_safe(threading.RLock())
@@ -29,7 +29,7 @@ def _reporter() -> Recorder:
     with _lock:
         if _recorder is None:
             _recorder = run_reporter.acquire()
-            trace_rules.never_trace([os.path.join(OUR_FOLDER, "agent")])
+            never_trace([os.path.join(OUR_FOLDER, "agent")])
         return _recorder
 
 

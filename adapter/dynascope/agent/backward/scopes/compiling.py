@@ -15,9 +15,9 @@ from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_ro
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
-from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_moves, uses_cudagraphs
+from dynascope.agent.internals.autograd.state import compiler_name
 from dynascope.agent.internals.compile.compile_context import changed_config
 
 
@@ -32,7 +32,7 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
         fact("compile id", capture.compile_id),
         fact("reason", "; ".join(live.reasons())),
         fact("called as", "backward()" if capture.accumulates else "torch.autograd.grad()"),
-        fact("compiler_fn", compiled_autograd.compiler_name(live.compiler)),
+        fact("compiler_fn", compiler_name(live.compiler)),
         fact("node calls so far", len(capture.node_calls)),
         fact("inputs", devices or "none"),
         fact("cudagraphs", "on" if uses_cudagraphs() else "off"),

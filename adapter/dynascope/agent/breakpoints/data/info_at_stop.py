@@ -22,7 +22,7 @@ from dynascope.agent.internals.frames.translators import (
     is_translator,
     output_of,
 )
-from dynascope.agent.internals.guards.events import as_written
+from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.contents import Constant, NestedFunction, Parts, Real, Unset
 from dynascope.agent.internals.variables.variables import source_of

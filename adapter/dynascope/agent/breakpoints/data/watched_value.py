@@ -15,9 +15,9 @@ from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.frame_state import source_of_global
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.guards.events import as_written
-from dynascope.agent.internals.symbolic_shapes.events import symbols_in
+from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
 from dynascope.agent.internals.variables.contents import Cell, Contents, Number, Object, Real, Tensor, Unrealised
 from dynascope.agent.internals.variables.variables import is_variable, source_of, without_lazy
 

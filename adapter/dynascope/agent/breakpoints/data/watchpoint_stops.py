@@ -15,6 +15,11 @@ from dynascope.agent.breakpoints.data.changes import Seen
 from dynascope.agent.breakpoints.data.watched_value import Subject, find
 from dynascope.agent.breakpoints.data.watchpoint import Watchpoint, Watchpoints
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame
+from dynascope.agent.events.graphs import NodeEvents
+from dynascope.agent.events.guards import GuardEvents
+from dynascope.agent.events.symbols import SymbolEvent, SymbolEvents
+from dynascope.agent.events.values import MutationEvents
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.evaluation.node_view import NodeView
 from dynascope.agent.internals.frames.translators import (
     Translator,
@@ -24,15 +29,12 @@ from dynascope.agent.internals.frames.translators import (
     output_of,
 )
 from dynascope.agent.internals.graph.graph import node_text
-from dynascope.agent.internals.graph.node_events import NodeEvents, inputs_of, source_of_input
-from dynascope.agent.internals.guards.events import GuardEvents, as_written
-from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
+from dynascope.agent.internals.graph.node_names import inputs_of, source_of_input
+from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
-from dynascope.agent.internals.variables.mutations import MutationEvents
 from dynascope.agent.internals.variables.variables import source_of, without_lazy
-from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at

@@ -22,7 +22,7 @@ class CalledFunctions(BreakpointKind):
     def attach(self, hook: Hook) -> None:
         if self._suspension.kind != "pydevd":
             return
-        from dynascope.agent.internals.compile.program_calls import ProgramCalls
+        from dynascope.agent.events.program_calls import ProgramCalls
 
         def begins(files: Iterable[str]) -> Any:
             return None if hook.traces_again() else self._suspension.call_begins(files)

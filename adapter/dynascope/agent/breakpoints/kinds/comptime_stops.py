@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynascope.agent.internals.comptime import breakpoint as comptime_breakpoint
+from dynascope.agent.events.comptime import ComptimeBreakpointHook, translator_of
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -19,7 +19,7 @@ class ComptimeStops:
 
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
-        self._comptime_hook = comptime_breakpoint.ComptimeBreakpointHook(self._stop)
+        self._comptime_hook = ComptimeBreakpointHook(self._stop)
 
     def remove(self) -> None:
         """Remove the hook from Dynamo."""
@@ -27,7 +27,7 @@ class ComptimeStops:
 
     def breakpoint(self, context: Any) -> None:
         """Stop at a call of `dynascope.breakpoint()`; `context` is Dynamo's `ComptimeContext`."""
-        translator = comptime_breakpoint.translator_of(context)
+        translator = translator_of(context)
         if translator is not None:
             self._stop(translator)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kind import Named
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState

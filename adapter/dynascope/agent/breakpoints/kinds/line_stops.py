@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
-from dynascope.agent.program.loaded_files import is_loaded
+from dynascope.agent.program.functions import is_loaded
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState

@@ -23,7 +23,7 @@ from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 
 if TYPE_CHECKING:
-    from dynascope.agent.internals.compile.uncompiled import Uncompiled
+    from dynascope.agent.speculation.uncompiled import Uncompiled
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -102,9 +102,9 @@ class RunBreakpoints(LineKind):
             due += in_force.broken.values()
             self._in_force = None
         if self._left:
-            from dynascope.agent.internals.compile.uncompiled import Uncompiled
+            from dynascope.agent.speculation.uncompiled import Uncompiled
 
-            self._in_force = Uncompiled(hook.compile_hooks, self._is_left, hook.threads.traced_now, hook.failures)
+            self._in_force = Uncompiled(hook.compile_hooks, self._is_left, hook.threads.traced_now)
         self._compile_again([*due, *(code for key in self._left - before for code in self._compiled.of(key))])
 
     def _is_left(self, code: types.CodeType | None) -> bool:
@@ -118,7 +118,7 @@ class RunBreakpoints(LineKind):
 
         `current` is the code whose compile is ending.
         """
-        from dynascope.agent.internals.compile.uncompiled import forget_compiled
+        from dynascope.agent.speculation.uncompiled import forget_compiled
 
         self._due |= {id(code): code for code in more}
         compiling = self._hook.threads.codes_being_compiled() if self._hook is not None else []

@@ -12,9 +12,9 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.history_rows import history_lines
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.internals.comptime.context import ComptimeContext, Reads
-from dynascope.agent.internals.isolation.isolation import isolated
 from dynascope.agent.internals.variables.debug_repr import DebugRepr
+from dynascope.agent.isolation.comptime_context import ComptimeContext, Reads
+from dynascope.agent.isolation.isolation import isolated
 
 _NOT_RECORDED = (
     "No history of this compile was recorded: nothing could stop in it when it began. Go back once (Restart Frame, or "

@@ -24,15 +24,10 @@ from dynascope.agent.inspection.values.errors import EvaluationError, NotSettabl
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
-from dynascope.agent.internals.comptime.context import console_text
 from dynascope.agent.internals.frames.translators import globals_of, output_of
-from dynascope.agent.internals.isolation.containment import ActRefused
-from dynascope.agent.internals.isolation.isolation import (
-    CalculationRefused,
-    guards_suppressed,
-    isolated,
-    static_fake_mode,
-)
+from dynascope.agent.isolation.comptime_context import console_text
+from dynascope.agent.isolation.containment import ActRefused
+from dynascope.agent.isolation.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.program.cancellation import Cancelled
 
 NOT_SET = (

@@ -15,8 +15,8 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Named
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.internals.isolation.containment import ActRefused
-from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.isolation.containment import ActRefused
+from dynascope.agent.isolation.isolation import undisturbed
 
 
 @dataclass(frozen=True)

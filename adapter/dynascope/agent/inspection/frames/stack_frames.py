@@ -11,7 +11,7 @@ from dynascope.agent.inspection.values.captured_graph_files import captured
 from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, line_of
-from dynascope.agent.program.memory_sources import memory_sources
+from dynascope.agent.program.source_lines import memory_sources
 from dynascope.wire.dap import Source, StackFrame
 
 

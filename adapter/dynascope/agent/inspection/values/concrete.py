@@ -30,9 +30,9 @@ from dynascope.agent.inspection.values.text import (
     value_text,
 )
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
 from dynascope.agent.internals.variables.contents import MISSING
+from dynascope.agent.program.interruption import is_of_program
 from dynascope.wire.dap import VariablePresentationHint
 
 _MODULE_BOOKKEEPING = frozenset(vars(torch.nn.Module())) - {"training"}

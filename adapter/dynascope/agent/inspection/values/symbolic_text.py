@@ -10,7 +10,6 @@ import torch
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.tensors import number_text
 from dynascope.agent.inspection.values.text import PREVIEW_DEPTH, depth_shown, items_shown, join_preview, value_text
-from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
 from dynascope.agent.internals.variables import kinds
 from dynascope.agent.internals.variables.contents import (
@@ -30,6 +29,7 @@ from dynascope.agent.internals.variables.contents import (
     Unset,
 )
 from dynascope.agent.internals.variables.variables import class_names, key_variable
+from dynascope.agent.program.interruption import is_of_program
 
 _NOT_READ = "…"
 

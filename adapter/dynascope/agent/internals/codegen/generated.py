@@ -1,9 +1,10 @@
-"""Find generated code that a debugger cannot keep in a dictionary."""
+"""Know the code that Dynamo has generated: what it was made from, and which of it has no hash."""
 
 from __future__ import annotations
 
 import sys
 import types
+from typing import Any
 
 
 class GeneratedCode:
@@ -33,3 +34,27 @@ def is_hashable(code: types.CodeType) -> bool:
     except TypeError:
         return False
     return True
+
+
+def waits_for_compile_lock(frame: types.FrameType | None) -> bool:
+    """Whether a thread whose innermost frame is `frame` waits to compile.
+
+    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0), for one compile at a time.
+    """
+    if frame is None:
+        return False
+    code = frame.f_code
+    return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
+
+
+def is_generated(code: types.CodeType) -> bool:
+    """Whether Dynamo generated this code (`convert_frame.output_codes`, 2.0)."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    return code in convert_frame.output_codes
+
+
+def compiled_from(code: types.CodeType) -> types.CodeType:
+    """Return the original of generated code (`convert_frame.orig_code_map`, 2.1), or `code`."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    original: types.CodeType = convert_frame.orig_code_map.get(code, code)
+    return original

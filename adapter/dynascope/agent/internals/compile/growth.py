@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 
 from dynascope.agent.internals.sources import source_text
-from dynascope.agent.internals.symbolic_shapes.events import range_text, relation_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
+from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 
 
 class Decision(NamedTuple):

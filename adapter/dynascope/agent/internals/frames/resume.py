@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any
 
-from dynascope.agent.internals.frames.line_beginnings import first_places, is_at
+from dynascope.agent.internals.frames.lines import first_places, is_at
 
 _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_.*_at_(\d+)$")
 _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")

@@ -169,3 +169,8 @@ def innermost_frame(stack: str | None) -> tuple[str, int, str] | None:
     file, _, rest = stack[start + 6 :].partition('", line ')
     number, _, rest = rest.partition(", in ")
     return (file, int(number), rest) if number.isdecimal() else None
+
+
+def graph_size(graph_module: Any) -> int:
+    """Count operations in `torch.fx.GraphModule.graph` (1.8), not inputs, attributes and output."""
+    return sum(node.op not in ("placeholder", "output", "get_attr") for node in graph_module.graph.nodes)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import torch
 
 from dynascope.agent.internals.graph.code import CodeLine, Place, places_of, statement, value_of_aot
-from dynascope.agent.internals.module_names import PARTITIONERS
 from dynascope.agent.internals.sources import source_text
 from dynascope.facts.generated.names import users_name
 
@@ -134,7 +133,7 @@ def _reason(node: Any, partition: Partition | None) -> str:
         return _BUDGET
     if banned is None:
         return _CHOSEN
-    operators = sys.modules[PARTITIONERS].get_default_op_list()
+    operators = sys.modules["torch._functorch.partitioners"].get_default_op_list()
     if getattr(banned.meta.get("recompute"), "name", "") == "MUST_SAVE":
         return _MUST_SAVE
     if operators.is_random(banned):

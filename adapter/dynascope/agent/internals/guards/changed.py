@@ -1,4 +1,4 @@
-"""Find the sizes and numbers that differ from those for which a cache entry was compiled."""
+"""Find the sizes and numbers that differ from those of a cache entry, for advice on the recompile."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.internals.compile.call import keyed_met
+from dynascope.agent.internals.compile.compile_context import dynamic_shapes
 from dynascope.agent.internals.compile.failed_guard import guarded_object
+from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.guards.tree import lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
+from dynascope.facts.recompiles.known import Known
 
 _TENSOR = re.compile(r"TENSOR_MATCH: check_tensor\((?P<name>.+?), .*size=\[(?P<sizes>[^\]]*)\], stride=")
 _NUMBER = re.compile(r"EQUALS_MATCH: (?P<guard>.+? == (?P<number>-?\d+))\s*(?:#|$)")
@@ -59,3 +63,16 @@ def _now(subject: GuardedValue, frame: Any) -> int | None:
         sizes = value.shape
         return int(sizes[subject.dimension]) if len(sizes) > (subject.dimension or 0) else None
     return value if subject.kind == "value" and type(value) is int else None
+
+
+def known_before_trace(subject: GuardedValue, changed: Sequence[Changed], frame: Any) -> Known:
+    """Return what is known of a recompile before its trace.
+
+    `changed`: the sizes and numbers that differ; `frame`: Dynamo's view of the frame (`DynamoFrameType`, 2.1).
+    """
+    return Known(
+        together=[each.subject.text for each in changed_together(changed, subject)],
+        dynamic=dynamic_shapes(),
+        is_rest=is_resume_function(frame.f_code),
+        keyed=keyed_met(subject, frame),
+    )

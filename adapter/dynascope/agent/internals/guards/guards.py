@@ -1,16 +1,21 @@
-"""Read the guards collected so far: the conditions on the inputs under which the compiled code is used again."""
+"""Read the guards of a compile: the conditions on the inputs under which the compiled code is used again."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.internals.sources import source_text
+from dynascope.facts.model import Guard
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
 """`model.py:12 in forward`, alone or after the line's text and `  # `."""
+_OF_MODULE = re.compile(
+    r"(?:\.__dict__\['(?:_modules|_parameters|_buffers)'\]|\.(?:_modules|_parameters|_buffers|__dict__))\['(\w+)'\]"
+)
+_SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
 @dataclass(slots=True)
@@ -176,3 +181,48 @@ def number_of_guards(output: Any) -> int:
         + len(output.shape_env.guards)
         + len(output.tracing_context.guards_context.aotautograd_guards)
     )
+
+
+def as_written(source: str) -> str:
+    """Return a source as a user would write it: `L['self'].fc.weight`, `L['x'].shape[0]`.
+
+    Dynamo writes `L['self']._modules['fc']._parameters['weight']` and `L['x'].size()[0]` (`torch._guards.Source`, 2.0).
+    """
+    return _SIZE.sub(r".shape[\1]", _OF_MODULE.sub(_member, source))
+
+
+def _member(match: re.Match[str]) -> str:
+    """Write a member by its name, or by its number in a ModuleList or Sequential."""
+    return f"[{match[1]}]" if match[1].isdecimal() else f".{match[1]}"
+
+
+def built_guards(output: Any, kept: Iterable[Any], real_path: Callable[[str], str]) -> list[Guard]:
+    """Return those that are kept of the guards of an `OutputGraph` (2.0), with their code.
+
+    Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path`
+    turns Dynamo's file names into paths; path and line are "" and 0 for a guard that comes from no line of the user.
+    """
+    found = []
+    are_kept = {id(guard) for guard in kept}
+    for guard in output.guards.inner:
+        if id(guard) not in are_kept:  # a `guard_filter_fn` has dropped it
+            continue
+        stack, code = guard.user_stack, guard.code_list
+        path, line = "", 0
+        if stack:
+            path, line = real_path(stack[-1].filename), stack[-1].lineno or 0
+        found.append(
+            Guard(
+                path=path,
+                line=line,
+                expression=str(guard.name),
+                kind=guard.create_fn_name(),
+                code=[part for part in code if not _is_boilerplate(part)] if code else [],
+            )
+        )
+    return found
+
+
+def _is_boilerplate(part: str) -> bool:
+    """Whether every tensor has it: `hasattr(L['x'], '_dynamo_dynamic_indices') == False`."""
+    return part.startswith("hasattr(") and "'_dynamo_" in part and part.endswith("False")

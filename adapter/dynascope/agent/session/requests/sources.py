@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dynascope.agent.documents.disassembly import BadAddress
 from dynascope.agent.documents.documents import PYTHON, UnknownDocument
-from dynascope.agent.program.memory_sources import memory_sources
+from dynascope.agent.inspection.disassembly import BadAddress
+from dynascope.agent.program.source_lines import memory_sources
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
 from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
@@ -45,6 +45,6 @@ def modules(session: Session, message: Modules) -> ModulesBody:
 @serves(Disassemble)
 def disassemble(session: Session, message: Disassemble) -> DisassembleBody:
     try:
-        return session.stops.listings.disassemble(message)
+        return session.listings.disassemble(message)
     except BadAddress as error:
         raise RequestFailed(str(error)) from None

@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.codegen.generated import is_hashable
-from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.user_code import OUR_FOLDER
 from dynascope.agent.suspension.debugpy.resuming import Replace
 

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.isolation.failed_expressions import DispatchKeys, freed_on_failure
+from dynascope.agent.isolation.failed_expressions import DispatchKeys, freed_on_failure
 
 
 def logged_in(field: str) -> Callable[[Any, Any, types.FrameType], None]:

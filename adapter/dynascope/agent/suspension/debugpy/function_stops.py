@@ -12,8 +12,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.frames.resume import made_from
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.wire.function_names import names_function_of
 
 Replace = Callable[[Any, str, Any], None]

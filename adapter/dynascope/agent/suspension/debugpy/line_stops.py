@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.frames.resume import line_has_run, runs_line_as_written
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.internals.isolation.failed_expressions import DispatchKeys
+from dynascope.agent.isolation.failed_expressions import DispatchKeys
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
 from dynascope.wire.beyond_dap import FIRST_ENTRY_ID

@@ -14,7 +14,7 @@ import threading
 import types
 from typing import Any
 
-from dynascope.agent.internals.isolation.containment import refuse_if_contained
+from dynascope.agent.isolation.containment import refuse_if_contained
 from dynascope.agent.suspension.debugpy.resuming import Replace
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

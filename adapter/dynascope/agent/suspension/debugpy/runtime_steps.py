@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.suspension.interface import LinePassed
 from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
 

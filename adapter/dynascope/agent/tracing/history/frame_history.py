@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dynascope.agent.events.hook_failures import contained
 from dynascope.agent.inspection.values.history_rows import Entry, Since
 from dynascope.agent.internals.compile.growth import guarded_by, symbols_of_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_text
 from dynascope.agent.internals.guards.guards import symbols_of
-from dynascope.agent.internals.hook_failures import contained
-from dynascope.agent.internals.symbolic_shapes.events import symbols_in
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
 from dynascope.agent.internals.variables.variables import node_of, source_object, source_of
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tape.tape import UNBOUND, Segment, Value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.agent.internals.compile.effects import EffectEvents
+from dynascope.agent.events.effects import EffectEvents
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from dynascope.agent.internals.compile.retrace import Rewind
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.speculation.retrace import Rewind
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.travel import Travel
 

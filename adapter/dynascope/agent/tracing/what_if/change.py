@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.isolation.isolation import before_next_instruction
 from dynascope.agent.tape.instructions import Position
 
 
@@ -43,7 +44,7 @@ def make(changes: Sequence[Change], position: Position, innermost: Translator) -
             call(frame)
 
     if acts:
-        translators.before_next_instruction(innermost, act)
+        before_next_instruction(innermost, act)
 
 
 def put_in_force(changes: Iterable[Change]) -> contextlib.ExitStack:

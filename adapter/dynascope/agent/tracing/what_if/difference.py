@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import PurePath
 
 from dynascope.agent.inspection.values.rows import Row
-from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.guards.guards import ShapeGuardFact
+from dynascope.agent.speculation.trial import Outcome
 
 _LISTED = 12
 """The greatest number of guards, or operations, gone or new that the text lists; the rows have them all."""

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from dynascope.agent.internals.compile import changes
-from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
+from dynascope.agent.speculation import changes
+from dynascope.agent.speculation.trial import Outcome
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.remedies import is_buffer, is_first_state

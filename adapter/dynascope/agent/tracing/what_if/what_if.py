@@ -12,8 +12,6 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
-from dynascope.agent.internals.compile import changes
-from dynascope.agent.internals.compile.trial import EffectMet, Outcome, TrialRefused, trial
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -21,7 +19,9 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.contents import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.speculation import changes
+from dynascope.agent.speculation.trial import EffectMet, Outcome, TrialRefused, trial
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
 from dynascope.agent.tracing.what_if import asked

@@ -11,8 +11,8 @@ from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.breakpoints.placement import refused
 from dynascope.agent.documents.documents import Documents, Generated
 from dynascope.agent.program import instruction_events
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message

@@ -18,7 +18,7 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 from dynascope.agent.internals.codegen.bytecode import NULL, running_instructions, value_stack
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 

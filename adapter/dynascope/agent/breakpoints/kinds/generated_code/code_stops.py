@@ -19,14 +19,14 @@ from dynascope.agent.breakpoints.kinds.generated_code.code_inspection import (
     RunningContext,
 )
 from dynascope.agent.documents.documents import Documents, Generated
-from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.internals.frames.resume import made_from
-from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.instruction_events import InstructionEvents
 from dynascope.agent.program.user_code import is_our_code, real_path
-from dynascope.agent.stops.stop import Stop
-from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand
 

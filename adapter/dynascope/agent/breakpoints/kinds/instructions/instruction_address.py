@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.documents.disassembly import Listing
+from dynascope.agent.inspection.disassembly import Listing
 
 
 @dataclass

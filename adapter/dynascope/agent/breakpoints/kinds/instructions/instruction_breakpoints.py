@@ -12,7 +12,7 @@ from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
 from dynascope.agent.breakpoints.never_hit import why_not_stopped
-from dynascope.agent.documents.disassembly import BadAddress, Listings, text_of
+from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import InstructionBreakpoint, Source
 from dynascope.wire.messages import Message

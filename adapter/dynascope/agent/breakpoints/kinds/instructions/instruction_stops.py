@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
-from dynascope.agent.documents.disassembly import Listing, Listings, number_of
+from dynascope.agent.inspection.disassembly import Listing, Listings, number_of
 from dynascope.agent.internals.frames import instructions, resume, translators
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState

@@ -10,11 +10,12 @@ from typing import Any
 
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kinds.nodes.node_names import NodeTable
+from dynascope.agent.events.graphs import NodeEvents
 from dynascope.agent.inspection.evaluation.node_view import NodeView
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import node_text
-from dynascope.agent.internals.graph.node_events import NodeEvents, names_of
-from dynascope.agent.stops.stop import Stop
+from dynascope.agent.internals.graph.node_names import names_of
+from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at

@@ -1,0 +1,230 @@
+"""Report the graphs of a compile: their nodes, what the backend gets, and what AOTAutograd and Inductor make of it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from dynascope.agent.events import torch_names
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.graph.saved_values import Division, Partition
+
+Entered = Callable[[Any], None]
+"""Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
+_Partitions = dict[int, Partition]
+"""The latest min cut of each thread whose graphs have not been logged yet."""
+
+
+class Kernels(NamedTuple):
+    """What a piece of Inductor's output code is from: the stacks of user code, as texts."""
+
+    fused: dict[str, list[list[str]]]
+    """By name of a kernel that Inductor wrote: for each call of it, in their order."""
+    buffers: dict[str, list[str]]
+    """By name of a buffer (`buf0`), for the calls of ready-made kernels."""
+
+
+class FormObserver(Protocol):
+    """Called on the compiling thread, or the one that runs a backward."""
+
+    def graph_made(self, form: str, module: Any) -> None:
+        """Take a graph of AOTAutograd: `joint`, `forward`, `backward` or `inference`."""
+
+    def divided(self, division: Division) -> None:
+        """Take what the backward uses of the forward, after their graphs."""
+
+    def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
+        """Take Inductor's output code and the post-grad graph it is from."""
+
+    def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
+        """Take the same, where Inductor has found it in its cache."""
+
+    def code_missed(self, components: list[str], is_backward: bool) -> None:
+        """Take what the key is made of, where Inductor's cache has nothing for it."""
+
+    def code_not_cached(self, reason: str, is_backward: bool) -> None:
+        """Take why Inductor cannot cache a graph."""
+
+    def graphs_not_cached(self, reason: str) -> None:
+        """Take why AOTAutograd cannot cache its graphs."""
+
+    def graphs_cached(self, key: str, has_backward: bool) -> None:
+        """Take the key of what AOTAutograd has found in its cache."""
+
+
+class NodeEvents(Events):
+    """Call `entered` with each node that enters a graph which Dynamo builds."""
+
+    def __init__(self, entered: Entered, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_after(torch_names.CREATE_NODE, lambda node, *args, **kwargs: entered(node))
+
+
+class GraphHook(Events):
+    """Call `graph_done` with each finished `GraphModule`, on the compiling thread.
+
+    `OutputGraph.compile_and_call_fx_graph` formats the graph just before it calls the backend: no frame of the debugger
+    is on the stack while the backend works.
+    """
+
+    def __init__(self, graph_done: Callable[[Any], None], failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_before(torch_names.LAZY_FORMAT_GRAPH_CODE, lambda name, gm, *args, **kwargs: graph_done(gm))
+
+
+class MinCuts(Events):
+    """Note the nodes that a min cut forbids the backward to compute again."""
+
+    def __init__(self, partitions: _Partitions, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def solved(result: Any, *args: Any, **kwargs: Any) -> None:
+            known = partitions.get(threading.get_ident())
+            banned = {node.name for node in result[1]}
+            partitions[threading.get_ident()] = Partition(banned, is_first=known is None)
+
+        self.call_after(torch_names.SOLVE_MIN_CUT, solved)
+
+
+class AotGraphs(Events):
+    """Report the graphs of AOTAutograd, where it logs them."""
+
+    def __init__(self, observer: FormObserver, partitions: _Partitions, failures: HookFailures) -> None:
+        super().__init__(failures)
+        made = observer.graph_made
+        self.call_before(torch_names.LOG_JOINT_GRAPH, lambda graph, *args, **kwargs: made("joint", graph))
+        self.call_before(torch_names.LOG_INFERENCE_GRAPH, lambda graph, *args, **kwargs: made("inference", graph))
+
+        def both(forward: Any, backward: Any, maybe_subclass_meta: Any, fw_metadata: Any, aot_config: Any) -> None:
+            made("forward", forward)
+            made("backward", backward)
+            sources = vars(aot_config).get("aot_autograd_arg_pos_to_source") or ()
+            partition = partitions.pop(threading.get_ident(), None)
+            observer.divided(Division(forward, backward, sources, partition))
+
+        self.call_before(torch_names.LOG_FW_BW_GRAPHS, both)
+
+
+class AotCache(Events):
+    """Report what AOTAutograd has found in its cache."""
+
+    def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def found(result: Any, key: str, *args: Any, **kwargs: Any) -> None:
+            if result is not None:
+                observer.graphs_cached(key, vars(result[0]).get("compiled_bw") is not None)
+
+        self.call_after(torch_names.AOT_LOOKUP, found)
+        self.call_on_error(torch_names.AOT_CACHE_KEY, lambda error: observer.graphs_not_cached(str(error)))
+
+
+class InductorCache(Events):
+    """Report what Inductor has found in its cache, and what not."""
+
+    def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def loaded(result: Any, key: str, *args: Any, **kwargs: Any) -> None:
+            found = result[0]
+            is_backward = kwargs["is_backward"] if "is_backward" in kwargs else args[4]
+            if found is None:
+                observer.code_missed(kwargs["debug_lines"] if "debug_lines" in kwargs else args[0], is_backward)
+            else:
+                observer.code_cached(found.source_code, found.inductor_post_grad_graph_str, key, is_backward)
+
+        def prepared(result: Any, gm: Any, example_inputs: Any, fx_kwargs: Any, *args: Any, **kwargs: Any) -> None:
+            key, info = result
+            if key is None:
+                observer.code_not_cached(info["cache_bypass_reason"], fx_kwargs.get("is_backward", False))
+
+        self.call_after(torch_names.LOAD_WITH_KEY, loaded)
+        self.call_after(torch_names.PREPARE_KEY, prepared)
+
+
+class _KernelNames:
+    """The kernels of each graph that Inductor is lowering, with the stacks they are from."""
+
+    def __init__(self) -> None:
+        self._by_graph: weakref.WeakKeyDictionary[Any, dict[str, list[list[str]]]] = weakref.WeakKeyDictionary()
+
+    def defined(self, name: str, scheduling: Any, source: str, nodes: Iterable[Any], *args: Any, **more: Any) -> None:
+        """Note a kernel (`torch._inductor.virtualized.V.graph`, 2.11)."""
+        lowering = _lowering()
+        while getattr(lowering, "parent", None) is not None:  # a branch of `torch.cond`
+            lowering = lowering.parent
+        kernels = self._by_graph.setdefault(lowering, {})
+        kernels.setdefault(name, []).append(_stacks(node for each in nodes for node in _origins(each)))
+
+    def of(self, lowering: Any) -> dict[str, list[list[str]]]:
+        return self._by_graph.get(lowering, {})
+
+
+class KernelEvents(Events):
+    """Note the kernels that one of Inductor's backends defines."""
+
+    def __init__(self, name: torch_names.TorchName, kernels: _KernelNames, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_after(name, kernels.defined)
+
+
+class OutputCode(Events):
+    """Report output code through the callback that `GraphLowering` has for it."""
+
+    def __init__(self, observer: FormObserver, kernels: _KernelNames, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_before(torch_names.SAVE_OUTPUT_CODE, lambda code: self._tell(code, observer, kernels))
+
+    @staticmethod
+    def _tell(code: str, observer: FormObserver, kernels: _KernelNames) -> None:
+        lowering = _lowering()
+        known = getattr(lowering, "name_to_buffer", None)
+        if known is not None:  # else the code is from a cache
+            buffers = {name: _stacks(_own_origins(each)) for name, each in known.items()}
+            told = Kernels(kernels.of(lowering), buffers)
+            observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
+
+
+def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Events]]:
+    """Return what installs each hook, by the module that has to be imported before."""
+    kernels = _KernelNames()
+    partitions: _Partitions = {}
+    return {
+        torch_names.PARTITIONERS: lambda: MinCuts(partitions, failures),
+        torch_names.AOT_GRAPHS: lambda: AotGraphs(observer, partitions, failures),
+        torch_names.AOT_CACHE: lambda: AotCache(observer, failures),
+        torch_names.INDUCTOR_CACHE: lambda: InductorCache(observer, failures),
+        torch_names.INDUCTOR_GRAPH: lambda: OutputCode(observer, kernels, failures),
+        torch_names.CPP_KERNELS: lambda: KernelEvents(torch_names.DEFINE_CPP_KERNEL, kernels, failures),
+        torch_names.TRITON_KERNELS: lambda: KernelEvents(torch_names.DEFINE_TRITON_KERNEL, kernels, failures),
+    }
+
+
+def _lowering() -> Any:
+    return sys.modules["torch._inductor.virtualized"].V.graph
+
+
+def _origins(scheduled: Any) -> Iterator[Any]:
+    """Yield the FX nodes of a buffer or a scheduled, fused node (`IRNode.origins`, 2.11)."""
+    own = getattr(scheduled, "origins", None)
+    if own is None:
+        parts = getattr(scheduled, "snodes", None) or [getattr(scheduled, "node", None)]
+        yield from (node for part in parts if part is not None for node in _origins(part))
+    else:
+        yield from own
+
+
+def _own_origins(buffer: Any) -> Iterator[Any]:
+    """Yield the node that a buffer stands for (`Buffer.origin_node`, 2.11), else its origins."""
+    node = getattr(buffer, "origin_node", None)
+    yield from _origins(buffer) if node is None else (node,)
+
+
+def _stacks(nodes: Iterable[Any]) -> list[str]:
+    """Return the different stacks of user code of FX nodes, in a stable order."""
+    known = [(node, node.meta.get("stack_trace")) for node in dict.fromkeys(nodes)]
+    return list(dict.fromkeys(stack for node, stack in sorted(known, key=lambda pair: pair[0]) if stack))

@@ -1,0 +1,155 @@
+"""Subscribe to calls of private torch functions, each wrapped while it has subscribers."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dynascope.agent.events.hook_failures import HookFailures
+from dynascope.agent.events.torch_names import TorchName
+from dynascope.agent.events.wrapped_name import Subscriber, WrappedName, this_thread
+from dynascope.agent.program.threads import fork_safe
+
+_UNREPORTED = HookFailures(lambda trace: None)
+"""For subscribers that contain their own errors."""
+_lock = fork_safe(threading.RLock())
+_wrapped: dict[TorchName, WrappedName] = {}
+"""The torch functions that are wrapped, or have been."""
+
+
+def is_unobserved() -> bool:
+    """Whether the debugger traces on trial on this thread: nothing is an event of the program."""
+    return this_thread.unobserved
+
+
+@contextlib.contextmanager
+def unobserved() -> Iterator[None]:
+    """Let all wrappers only forward calls on this thread, while the debugger tries something."""
+    before, this_thread.unobserved = this_thread.unobserved, True
+    try:
+        yield
+    finally:
+        this_thread.unobserved = before
+
+
+class Events:
+    """Subscriptions to torch functions, until `remove`. If this torch lacks one of them, nothing is called.
+
+    A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
+    """
+
+    def __init__(self, failures: HookFailures = _UNREPORTED) -> None:
+        """Report to `failures` what called functions raise."""
+        self.failures = failures
+        self._is_removed = False
+        self._subscribed: list[tuple[WrappedName, Subscriber]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether calls are only forwarded: this is removed, or this thread is unobserved."""
+        return self._is_removed or this_thread.unobserved
+
+    # ---- functions that may have many subscribers
+
+    def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Call `call` with the arguments before each call of the original."""
+        self._subscribe(name, Subscriber(self.failures, begins=call))
+
+    def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Call `call` with the result and the arguments after each return of the original."""
+        self._subscribe(name, Subscriber(self.failures, returned=call))
+
+    def call_around(
+        self, name: TorchName, begins: Callable[..., Any], ends: Callable[[Any, Any, BaseException | None], object]
+    ) -> None:
+        """Call `begins` with the arguments before each call, and `ends` afterwards.
+
+        `ends` gets what `begins` has returned, the result, and the error that the original has raised.
+        """
+        self._subscribe(name, Subscriber(self.failures, begins=begins, ends=ends))
+
+    def call_on_error(self, name: TorchName, call: Callable[[Exception], object]) -> None:
+        """Call `call` with each exception that the original raises."""
+
+        def ends(_: None, result: object, error: BaseException | None) -> None:
+            if isinstance(error, Exception):
+                call(error)
+
+        self.call_around(name, lambda *args, **kwargs: None, ends)
+
+    def call_instead(self, name: TorchName, call: Callable[..., Any]) -> None:
+        """Call `call(original, *arguments)` instead of the original; its errors are not contained."""
+        self._subscribe(name, Subscriber(self.failures, instead=call))
+
+    def _subscribe(self, name: TorchName, subscriber: Subscriber) -> None:
+        if not is_found(name):
+            Events.remove(self)
+        if self._is_removed:
+            return
+        with _lock:
+            owner, attribute = owner_of(name)
+            wrapped = _wrapped.get(name)
+            if wrapped is None or not wrapped.is_in(owner):
+                wrapped = _wrapped[name] = WrappedName(name, owner, attribute)
+            wrapped.tell((*wrapped.subscribers, subscriber))
+            self._subscribed.append((wrapped, subscriber))
+
+    # ---- attributes that one wrapper replaces
+
+    def original(self, name: TorchName) -> Any:
+        """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
+        if not is_found(name):
+            Events.remove(self)
+            return None
+        owner, attribute = owner_of(name)
+        return getattr(owner, attribute)
+
+    def put(self, name: TorchName, wrapper: Any) -> None:
+        """Replace a method that has no subscribers, as one that is called too often for them."""
+        if self._is_removed:
+            return
+        owner, attribute = owner_of(name)
+        wrapper.__wrapped__ = original = getattr(owner, attribute)
+        self._replaced.append((owner, attribute, wrapper, original))
+        setattr(owner, attribute, wrapper)
+
+    def remove(self) -> None:
+        """End the subscriptions, and restore the torch functions that have no more subscribers."""
+        self._is_removed = True
+        with _lock:
+            for wrapped, subscriber in self._subscribed:
+                subscriber.is_removed = True
+                wrapped.tell(tuple(each for each in wrapped.subscribers if each is not subscriber))
+        for owner, attribute, wrapper, original in reversed(self._replaced):
+            if vars(owner).get(attribute) is wrapper:
+                setattr(owner, attribute, original)
+        self._replaced.clear()
+        self._subscribed.clear()
+
+
+def owner_of(name: TorchName) -> tuple[Any, str]:
+    """Return the module or class that has the attribute, None if there is none, and its name."""
+    owner: Any = sys.modules.get(name.module)
+    *path, attribute = name.name.split(".")
+    for part in path:
+        owner = getattr(owner, part, None)
+    return owner, attribute
+
+
+def is_found(name: TorchName) -> bool:
+    """Whether an imported module has `name`, with the parameters that Dynascope passes."""
+    owner, attribute = owner_of(name)
+    if not hasattr(owner, attribute):
+        return False
+    if name.parameters is None:
+        return True
+    expected = [parameter for parameter in name.parameters.split(", ") if parameter]
+    parameters = list(inspect.signature(getattr(owner, attribute)).parameters)
+    if expected[-1:] == ["..."]:
+        return parameters[: len(expected) - 1] == expected[:-1]
+    return parameters == expected

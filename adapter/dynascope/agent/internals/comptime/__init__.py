@@ -1,1 +1,0 @@
-"""`torch._dynamo.comptime`: its breakpoint and its context."""

@@ -1,0 +1,161 @@
+"""`dynascope.listen()`: a port on which a debugger with the session's token attaches.
+
+The first line of a connection says what it becomes (`wire.token_server`): `agent` is Dynascope's channel, `debugpy` is
+passed to debugpy's adapter. Where debugpy cannot serve this process only compiles are debugged.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import socket
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from dynascope.agent.program.threads import hide_thread
+from dynascope.agent.session.startup import bootstrap
+from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
+from dynascope.wire import channel, token_server
+from dynascope.wire.token_file import remove_abandoned, token_file
+from dynascope.wire.token_server import Refused, TokenServer
+
+_listener: Listener | None = None
+_lock = threading.Lock()
+
+
+def listen(address: tuple[str, int], *, runtime: bool) -> tuple[str, int]:
+    """Listen, or return the address on which this process already listens."""
+    global _listener
+    with _lock:
+        if _listener is None:
+            _listener = Listener(address, runtime)
+            os.register_at_fork(after_in_child=_forget)
+        elif address[1] not in (0, _listener.address[1]):
+            _say(f"this process listens on {_where(_listener.address)} already, so not on port {address[1]}")
+        return _listener.address
+
+
+def wait_for_client() -> None:
+    """Wait for the first configured session. Raises RuntimeError before `listen`."""
+    if _listener is None:
+        raise RuntimeError("call dynascope.listen() before dynascope.wait_for_client().")
+    _listener.wait_for_client()
+
+
+def _forget() -> None:
+    """Close the copies in a forked child, where no thread serves connections of clients."""
+    global _listener, _lock
+    _lock = threading.Lock()
+    listener, _listener = _listener, None
+    if listener is not None:
+        listener.close_copies()
+
+
+class Listener:
+    """Own the port and serve its connections."""
+
+    def __init__(self, address: tuple[str, int], runtime: bool) -> None:
+        """Raise OSError for an unusable address, RuntimeError if the token cannot be written."""
+        self._debugpy: DebugpyServer | None = None
+        self._without_debugpy = "this program called dynascope.listen(runtime=False)"
+        self._spliced = 0
+        self.configured = threading.Event()
+        inherited = os.environ.get(channel.TOKEN_VARIABLE)
+        token = inherited or channel.new_token()
+        self._server = TokenServer(address, token, self._serve, _start_hidden_thread)
+        host, port = self._server.socket.getsockname()[:2]
+        self.address: tuple[str, int] = (host, port)
+        try:
+            path = None if inherited else _leave_token(token, host, port)
+            if runtime:
+                self._start_debugpy()
+        except BaseException:
+            self._server.close()
+            raise
+        place = f"the variable {channel.TOKEN_VARIABLE}" if path is None else str(path)
+        _say(f"listening on {_where(self.address)}; a debugger needs the token in {place}")
+
+    def _start_debugpy(self) -> None:
+        try:
+            self._debugpy = DebugpyServer(lambda: self._spliced > 0, self._give_up_debugpy)
+        except DebugpyUnavailable as error:
+            self._without_debugpy = str(error)
+            _say(f"only compiles can be debugged: {error}")
+
+    def _give_up_debugpy(self) -> None:
+        self._debugpy = None
+        self._without_debugpy = "another debugger (Jupyter's, VS Code's) uses debugpy in this process now"
+        _say(f"only compiles can be debugged: {self._without_debugpy}")
+
+    def close_copies(self) -> None:
+        self._server.socket.close()
+
+    def wait_for_client(self) -> None:
+        self.configured.wait()
+        if self._spliced:
+            import debugpy
+
+            debugpy.wait_for_client()  # the part of the session in debugpy
+
+    def _serve(self, mode: str, connection: socket.socket) -> None:
+        if mode == "agent":
+            token_server.accept(connection)
+            # an adapter that debugs run time too connects to debugpy first
+            session = bootstrap.serve(connection, runtime=self._spliced > 0)
+            session.configured.wait()
+            self.configured.set()
+        elif mode == "debugpy":
+            if self._debugpy is None:
+                raise Refused(self._without_debugpy)
+            try:
+                server = self._debugpy.connect()
+            except OSError as error:
+                raise Refused(f"debugpy's adapter does not answer ({error})") from None
+            token_server.accept(connection)
+            self._splice(connection, server)
+        else:
+            raise Refused(f"there is no mode {mode}")
+
+    def _splice(self, client: socket.socket, server: socket.socket) -> None:
+        self._spliced += 1
+        _start_hidden_thread("dynascope splice", lambda: token_server.copy(server, client))
+        token_server.copy(client, server)
+        self._spliced -= 1
+
+
+def _start_hidden_thread(name: str, target: Callable[[], None]) -> None:
+    """Start a daemon thread that no debugger traces, stops or shows."""
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    hide_thread(thread)
+    thread.start()
+
+
+def _where(address: tuple[str, int]) -> str:
+    return "{}:{}".format(*address)
+
+
+def _say(text: str) -> None:
+    print(f"dynascope: {text}", file=sys.stderr, flush=True)
+
+
+def _leave_token(token: str, host: str, port: int) -> Path:
+    """Write the token to a file, readable by this user until the process ends. Return its path."""
+    path = token_file(port)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = path.parent.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise RuntimeError(
+            f"{path.parent} is not a folder that only you can access, so the token cannot be stored there; "
+            f"set {channel.TOKEN_VARIABLE} here and in the debugger instead."
+        )
+    path.unlink(missing_ok=True)
+    remove_abandoned(path.parent)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump({"token": token, "host": host, "port": port, "pid": os.getpid()}, file)
+    pid = os.getpid()
+    atexit.register(lambda: path.unlink(missing_ok=True) if os.getpid() == pid else None)
+    return path

@@ -1,0 +1,67 @@
+"""Make the problems of guards that will fail later, before the code is compiled again for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
+from dynascope.facts import model
+from dynascope.facts.recompiles.guarded_value import readable
+
+_SENTENCES: dict[model.VaryingKind, str] = {
+    "set": "{name} must be {value}, and the call itself makes it {others}: the next call is compiled again, unless "
+    "something sets it back.",
+    "added": "{name} must be what the class has, and the call itself sets it in the object: the next call is compiled "
+    "again.",
+    "beside": "{name} must be {value}, and is {others} in modules of its class in the same list: for each value it is "
+    "compiled again.",
+    "mark": "{name} is marked dynamic, but fixed to {value}: a call with another size is compiled again.",
+    "view": "{name} is fixed to {value}: this tensor is a view of one on which that size is marked dynamic, and views "
+    "and copies lose the mark.",
+    "seen": "{name} must be {value}, and was {others} when {seen_in} was compiled: the next call is compiled again, "
+    "unless something sets it back.",
+}
+_COUNT = "Count outside of the compiled function, or in a tensor: a tensor's values are not guarded."
+_ADVICE: dict[model.VaryingKind, str] = {
+    "added": "Set it in the object before the first call, for instance in `__init__`.",
+    "beside": "Give the modules one value, keep it in a tensor, or compile what calls them as a whole.",
+    "mark": "Sizes of 0 and 1, those of parameters, and those that the code needs as a number are always fixed.",
+    "view": "Mark the tensor that is passed: call `torch._dynamo.mark_dynamic` after the last `.view()`, `.to()` …",
+    "seen": "Set it before the first call, or pass it as an argument.",
+}
+
+
+def coming_recompiles(
+    found: Sequence[model.VaryingGuard], identities: Identities, positions: Positions = RECORDED
+) -> list[Problem]:
+    """Return a problem for each guarded value that will change, at the line that needs it."""
+    problems = []
+    for line, facts in at_lines(found, positions, lambda each: (each.kind, each.expression)):
+        fact = facts[0]
+        told = list(dict.fromkeys(map(sentence, facts)))
+        name = readable(fact.expression)
+        cause = f"{name} will not be {fact.value}"
+        place = Place(fact.path, fact.line, fact.source)
+        will = f"{fact.function} will be compiled again"
+        problems.append(
+            Problem(
+                id=identities.of("willRecompile", place, fact.function, f"{fact.kind} {fact.expression}"),
+                kind="willRecompile",
+                cause=cause,
+                title=fitting(f"{will}: {cause}", f"{will} because of {name}", f"{will}: {name}"),
+                place=Place(fact.path, line, fact.source),
+                function=fact.function,
+                statement=" ".join(told),
+                details=told,
+                remedies=[_ADVICE.get(fact.kind, _COUNT)],
+                compiles=list(dict.fromkeys(each.compile for each in facts)),
+                count=len(facts),
+            )
+        )
+    return problems
+
+
+def sentence(each: model.VaryingGuard) -> str:
+    """Return what is pinned, and what it will be."""
+    name, others = readable(each.expression), ", ".join(each.others)
+    return _SENTENCES[each.kind].format(name=name, value=each.value, others=others, seen_in=each.seen_in)

@@ -1,0 +1,111 @@
+"""Say of a compile how it is called, how it ended and why it was made; and of several, what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from dynascope.explain.problem import Problem, first_line, named
+from dynascope.facts import model
+from dynascope.facts.counts import counted, seconds
+from dynascope.facts.recompiles.guarded_value import readable
+
+LATER = "compiled later"
+"""What torch compiles for a compile after it has ended is called so."""
+LATER_MADE = "a backward when it is first needed, or kernels at their first call"
+LEFT_UNCOMPILED = "left uncompiled"
+NOTHING = "nothing was compiled"
+NO_BREAKS = "no graph breaks"
+_ENDED: dict[model.CompileStatus, str] = {
+    "compiled": "compiled",
+    "empty": "traced, without a graph",
+    "skipped": LEFT_UNCOMPILED,
+    "failed": "not compiled: it failed",
+    "captured": "captured by compiled autograd",
+}
+_ID_EXPLAINED = (
+    "[0/1] is Dynamo's name of a compile: 0 is the number of the function, 1 of its compile, both from 0. "
+    "What follows a graph break is a function of its own."
+)
+_NAMED = 3
+"""The most compiles that are named; of more the number is told."""
+
+
+def title(each: model.Compile, name: str) -> str:
+    """Return `forward [0/1]`; without a name of the compile, the function alone."""
+    function = named(each.function, each.resumes_at)
+    return f"{function} [{name}]" if name else function
+
+
+def several(names: Iterable[str]) -> str:
+    """Return `0/0, 0/1`, or `×12 compiles`; those without a name are left out."""
+    known = [each for each in names if each]
+    return f"×{len(known)} compiles" if len(known) > _NAMED else ", ".join(known)
+
+
+def ended(each: model.Compile) -> str:
+    return _ENDED[each.status]
+
+
+def why(each: model.Compile) -> str:
+    """Return in one line why it failed, was skipped, or was made."""
+    told = first_line(each.failure or each.skip_reason or each.reason)
+    return told or ("first compile" if each.resumes_at is None else "after a graph break")
+
+
+def told(each: model.Compile) -> list[str]:
+    """Return all that a compile tells of itself."""
+    backend = f", {seconds(each.backend_seconds)} of it in {each.backend or 'the backend'}"
+    return [
+        f"{named(each.function, each.resumes_at)} was {ended(each)}.",
+        f"{counted(each.graphs, 'graph')}, {counted(each.nodes, 'node')}, {counted(each.attempts, 'attempt')}",
+        f"{seconds(each.seconds)}{backend if each.backend_seconds else ''}",
+        *(text.strip() for text in (each.reason, each.skip_reason, each.failure) if text),
+        *([_ID_EXPLAINED] if each.compile_id else []),
+    ]
+
+
+def told_of_symbol(each: model.Symbol) -> list[str]:
+    """Return the value of a symbol in the traced call, its range, its sources, and conditions."""
+    value = [f"= {each.hint}"] if each.hint is not None else []
+    origins = [f"from {', '.join(map(readable, each.origins))}"] if each.origins else []
+    replaced = [f"replaced by {each.replacement}"] if each.replacement else []
+    return [*value, f"in [{each.low}, {each.high}]", *origins, *replaced, *each.constraints]
+
+
+def restarted(attempt: int, attempts: int) -> str:
+    return f"Dynamo begins again: attempt {attempt} of {attempts}"
+
+
+def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:
+    """Return `1 failed compile`, `2 graph breaks`, `3 recompiles`: those that there are."""
+    counts = (failed, "failed compile"), (breaks, "graph break"), (recompiles, "recompile")
+    return [counted(number, what) for number, what in counts if number]
+
+
+def time_spent(compiles: Collection[model.Compile], later: float) -> str:
+    """Return how long compiles took, and how long it took to compile something for them later."""
+    whole = sum(each.status in model.COMPILES for each in compiles)
+    others = f", and {len(compiles) - whole} {LEFT_UNCOMPILED}" if whole < len(compiles) else ""
+    afterwards = f", and {later:.2f} s to compile backwards and kernels later" if later else ""
+    return f"{counted(whole, 'compile')}{others}: {sum(each.seconds for each in compiles):.2f} s{afterwards}"
+
+
+def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
+    """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
+    compiles, problems = list(compiles), list(problems)
+    breaks = [each for each in problems if each.kind == "graphBreak"]
+    causing = [each for each in problems if each.kind in ("recompile", "recompileLimit")]
+    recompiles = len({number for each in causing for number in each.compiles})
+    failed = sum(each.status == "failed" for each in compiles)
+    waits = [each.rank_wait_seconds for each in compiles if each.rank_wait_seconds >= model.SHORTEST_WAIT]
+    waited = f", {sum(waits):.2f} s waiting for other ranks" if waits else ""
+    parts = [
+        counted(sum(each.status in model.COMPILES for each in compiles), "compile"),
+        *([f"{failed} failed"] if failed else []),
+        counted(sum(each.graphs for each in compiles), "graph"),
+        f"{counted(sum(each.count for each in breaks), 'graph break')} at {counted(len(breaks), 'place')}",
+        f"{counted(recompiles, 'recompile')}, {counted(len(causing), 'cause')}" if causing else "0 recompiles",
+        f"{sum(each.seconds for each in compiles):.2f} s "
+        f"({sum(each.backend_seconds for each in compiles):.2f} s of it in backends{waited})",
+    ]
+    return ", ".join(parts)
