@@ -21,9 +21,6 @@ from dynascope.agent.program.threads import shown_threads
 _RESERVED = 40_000
 """The containers in the reserve: more than the hooks of most compiles keep; 2 MB."""
 
-_ROUNDS = range(3)
-"""How often both are restored: to restore the lists changes the count where one is full, and the other way round."""
-
 _reserve: list[CellType] = []
 """Cells: the smallest containers of which Python keeps no list of freed ones, so that freeing a cell is counted."""
 
@@ -84,7 +81,7 @@ def hook_ends() -> None:
         if freed is None or _free_lists is None:
             _restore_count(count)
         else:
-            for _ in _ROUNDS:
+            for _ in range(3):  # to restore the lists changes the count where one is full, and the other way round
                 _free_lists.restore(freed)
                 count = gc.get_count()[0]
                 if count == here.count:
