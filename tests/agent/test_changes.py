@@ -71,10 +71,10 @@ class EveryLine:
 
     def stops_at(self, state: ThreadState, activation: Activation) -> None:
         compile_state = state.begin_compile()
-        writer, translator = compile_state.history, activation.translator
+        writer, translator = compile_state.tape_writer, activation.translator
         assert writer is not None
         writer.until_now(stops=True)
-        compile_state.checkpoints.stops(compile_state.clock.trail.position)
+        compile_state.checkpoints.stops(compile_state.clock.traced.position)
         now = Checkpoint(translators.output_of(translator))
         before, self._before = self._before, now
         if compile_state.checkpoints.previous_stop is None or before is None or not now.has_graph_of(before):

@@ -51,7 +51,7 @@ class Comparison:
         if translators.instruction(translator).opname not in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE"):
             return
         compile_state = state.begin_compile()
-        writer = compile_state.history
+        writer = compile_state.tape_writer
         assert writer is not None
         writer.until_now()
         history = FrameHistory(writer, compile_state.frames[id(translator)], translator, compile_state.checkpoints)
@@ -86,9 +86,9 @@ class Written:
         return True
 
     def stops_at(self, state: ThreadState, activation: Activation) -> None:
-        writer = state.begin_compile().history
+        writer = state.begin_compile().tape_writer
         assert writer is not None
-        self.segments = len(writer.history.segments)
+        self.segments = len(writer.tape.segments)
 
 
 @contextlib.contextmanager

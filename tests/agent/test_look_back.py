@@ -15,8 +15,8 @@ import types
 from dynascope.agent.inspection.inspection import Inspection
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.wire.to_agent import Variables
 
@@ -48,8 +48,8 @@ class Witness:
 
     def stops_at(self, state: ThreadState, activation: Activation) -> None:
         compile_state = state.begin_compile()
-        if compile_state.clock.trail is not self._trail:
-            self._trail = compile_state.clock.trail
+        if compile_state.clock.traced is not self._trail:
+            self._trail = compile_state.clock.traced
             self.attempts.append([])
             self._latest.clear()
         latest, self._latest[id(activation)] = self._latest.get(id(activation)), activation.line
@@ -77,7 +77,7 @@ def witnessed() -> Iterator[tuple[Witness, ScriptedSession]]:
         yield witness, session
 
 
-def views(attempt: RecordedAttempt) -> dict[int, View]:
+def views(attempt: Playback) -> dict[int, View]:
     found = {}
     for line in attempt.lines:
         places = [(attempt.function(frame).name, number) for frame, number in attempt.stack(line)]

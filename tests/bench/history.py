@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.history.frame_history import FrameHistory
 from dynascope.agent.tracing.history.histories import always
-from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.time_travel.look_back import LookBack
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
@@ -82,8 +82,8 @@ class Idle(ScriptedSession):
     def _backend(self, module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., object]:
         """Note the size of the history, and compile as `eager` does."""
         hook = self.agent.session.hook
-        history = hook.threads.current().begin_compile().history if hook is not None else None
-        self.size = 0 if history is None else history.history.size
+        history = hook.threads.current().begin_compile().tape_writer if hook is not None else None
+        self.size = 0 if history is None else history.tape.size
         return module.forward
 
 
@@ -103,19 +103,19 @@ class Reading(ScriptedSession):
         hook = self.agent.session.hook
         assert hook is not None
         state = hook.threads.current().begin_compile()
-        history = state.history
+        history = state.tape_writer
         assert history is not None
-        self.size, self.lines = history.history.size, len(history.history.segments)
+        self.size, self.lines = history.tape.size, len(history.tape.segments)
         translator = state.outermost
         read = FrameHistory(history, state.frames[id(translator)], translator, state.checkpoints)
         for name, variable in list(translator.symbolic_locals.items())[:50]:
             began = time.perf_counter()
             read.of_name(name, variable)
             self.seconds.append(time.perf_counter() - began)
-        self._look_back(RecordedAttempt(history.history, has_failed=False, first_target=0))
+        self._look_back(Playback(history.tape, has_failed=False, first_target=0))
         return "continue"
 
-    def _look_back(self, attempt: RecordedAttempt) -> None:
+    def _look_back(self, attempt: Playback) -> None:
         """Show the last line of the attempt and go back by a line, again and again."""
         at = None
         for _ in range(50):

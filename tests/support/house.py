@@ -69,7 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
-            "session": "backward exception_filters breakpoints tracing inspection suspension recorder documents"
+            "session": "backward exception_filters breakpoints tracing tape inspection suspension recorder documents"
             " speculation events isolation internals program",
         },
         {
@@ -78,12 +78,13 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {
             "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
-            "recorder": "documents speculation events isolation internals program",
+            "recorder": "documents inspection speculation events isolation internals program",
         },
         {
-            "tracing": "inspection suspension speculation events isolation internals program",
+            "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
         },
+        {"tape": "inspection events internals program"},
         {
             "inspection": "isolation internals program",
             "suspension": "isolation internals program",

@@ -134,3 +134,29 @@ def test_what_a_hook_frees_the_program_does_not_take(make: Callable[[], object])
     assert counted() > 50
     make_and_free()
     assert counted() < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/mem, which only Linux has")
+def test_the_lists_and_the_count_are_as_before_whatever_hooks_keep_and_free() -> None:
+    lists = collector._free_lists
+    assert lists is not None
+    failures = HookFailures(pytest.fail)
+    bodies: list[Callable[[], object]] = [
+        lambda: left.extend([(number, 1, 2) for number in range(900)]),
+        lambda: left.extend([[number] for number in range(100)]),
+        lambda: left.extend([{number: 1} for number in range(3)]),
+        left.clear,
+    ]
+
+    def measured() -> list[int]:
+        tuples, *others = lists.lengths()
+        return [gc.get_count()[0], *others, *memoryview(tuples).cast("i")]
+
+    del [(number, 1, 2) for number in range(1000)][:]  # a list that is half full
+    differences = []
+    for body in bodies * 4:
+        before = measured()
+        with failures:
+            body()
+        differences.append(far_apart(before, measured()))
+    assert not any(differences), differences

@@ -34,13 +34,13 @@ def history(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
     Copies are left out, through calls and containers: a value's first line is where it was made.
     """
-    from dynascope.agent.inspection.recorded_line import RecordedLineInspection
     from dynascope.agent.inspection.row_paths import rows_at
+    from dynascope.agent.inspection.tape_line import TapeLineInspection
     from dynascope.agent.inspection.values.errors import EvaluationError
 
     if inspection.symbolic_number(frame_id) is None:
         raise EvaluationError("Only compile time has a history: here the program runs.")
-    if isinstance(inspection, RecordedLineInspection):
+    if isinstance(inspection, TapeLineInspection):
         raise EvaluationError(_RECORDED)
     rows = rows_at(inspection, frame_id, argument)
     below = [row for row in rows if row.name == "history" and row.variables_reference]

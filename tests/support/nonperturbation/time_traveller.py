@@ -9,7 +9,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+from dynascope.agent.inspection.tape_line import TapeLineInspection
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.checkpoint import PREVIOUS_STOP
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
@@ -99,9 +99,9 @@ class TimeTraveller(Everywhere):
         compile_state = hook.threads.current().compile
         assert compile_state is not None
         inspection = self.agent.session.stops.inspection()
-        if isinstance(inspection, RecordedLineInspection):
+        if isinstance(inspection, TapeLineInspection):
             return Place(self.frames[-1].name, inspection.moment.position)
-        return Place(self.frames[-1].name, compile_state.clock.trail.position)
+        return Place(self.frames[-1].name, compile_state.clock.traced.position)
 
     def _fingerprint(self) -> list[str]:
         """Return the stack, and every row of every scope of the innermost frame."""

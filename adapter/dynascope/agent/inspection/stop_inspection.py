@@ -70,7 +70,7 @@ class StopInspection(ABC):
         self.travel_plan: Any = None
         """Where the user may go back to from this stop (`tracing.time_travel.plan`); None where that is nowhere."""
         self.compiles: Any = None
-        """The recorded compiles (`tracing.history.recorded_compiles`); None where no frame is traced."""
+        """The compiles of which there are tapes (`tracing.history.histories`); None where no frame is traced."""
         self.what_if: Any = None
         """The changes that can be tried at this stop (`tracing.what_if.what_if`); None where there are none."""
         self.first_runtime_frame: types.FrameType | None = None

@@ -81,9 +81,12 @@ def hook_ends() -> None:
         if freed is None or _free_lists is None:
             _restore_count(count)
         else:
-            _free_lists.restore(freed)
-            _restore_count(gc.get_count()[0])
-            _free_lists.restore(freed)  # without what that has freed
+            for _ in range(3):  # to restore the lists changes the count where one is full, and the other way round
+                _free_lists.restore(freed)
+                count = gc.get_count()[0]
+                if count == here.count:
+                    break
+                _restore_count(count)
     if here.was_enabled:
         gc.enable()
 

@@ -94,9 +94,12 @@ class _FreeList:
             kept.pop()
             now += 1
         if now < before <= self._most:
-            while len(kept) < before:  # first those of the list
+            now = 0
+            while len(kept) < before + self._most // 2:  # first those of the list, and then some for the next time
                 kept.append(make())
-            kept.clear()
+            while now < before:
+                kept.pop()
+                now += 1
 
 
 def _tuple(size: int) -> tuple[Any, ...]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import types
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from dynascope.agent.events.compiles import Ending
+from dynascope.agent.internals.codegen.bytecode import bytecode_of
 from dynascope.agent.internals.compile import exceptions, failed_guard
+from dynascope.agent.internals.compile.call import arguments_of, keywords_of
+from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.graph.graph import graph_size
+from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_our_code
+from dynascope.agent.program.user_code import is_our_code, is_user_code
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
-from dynascope.agent.recorder.frame import path_of, path_of_file
+from dynascope.agent.recorder.frame import has_file, path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
@@ -44,6 +50,20 @@ from dynascope.facts.recompiles import recompile_reason
 
 _EARLIER_KEPT = 8
 _FAILURE_LINES, _REASON_LINES = 60, 6
+
+
+def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
+    """Return the call; `values`: the arguments by name. Called where Dynamo begins to compile."""
+    arguments = arguments_of(code, values)
+    call = CompiledCall(arguments=arguments, dynamic=dynamic_shapes(), keywords=keywords_of(code))
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None:
+        path = path_of(frame.f_code)
+        if has_file(path) and is_user_code(path) and not is_our_code(path):
+            call.path, call.line, call.function = path, frame.f_lineno, frame.f_code.co_qualname
+            break
+        frame = frame.f_back
+    return call
 
 
 class CompileRecording:
@@ -128,7 +148,7 @@ class CompileRecording:
         self.trace = Trace(self._times, self.profile, self.shown)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
-        self._backend = self.shown.compile.backend = at_the_end.backend_of(output)
+        self._backend = self.shown.compile.backend = backend_name(output)
         self._graph_sizes.append(graph_size(graph_module))
         self._pause_line()
         if self._keeps_generated:
@@ -171,7 +191,7 @@ class CompileRecording:
             self.trace.phase_ends()
 
     def guards_built(self, output: Any, kept: list[Any]) -> None:
-        self._built_guards = at_the_end.guards(output, kept)
+        self._built_guards = built_guards(output, kept, path_of_file)
 
     def graph_break(self, logged: str, stack: list[StackFrame]) -> None:
         effect, _, message = break_message.split_reason(logged)
@@ -233,7 +253,7 @@ class CompileRecording:
         if trace is not None and trace.output is not None:
             self._symbols = at_the_end.symbols(trace.output, list(trace.tensors.values()))
             # where no graph was compiled, the backend is known all the same
-            self._backend = self._backend or at_the_end.backend_of(trace.output)
+            self._backend = self._backend or backend_name(trace.output)
             trace.ends()
 
     def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
@@ -260,9 +280,9 @@ class CompileRecording:
             forms=self.forms,
         )
         if self._keeps_generated and ending.code is not None:
-            facts.bytecode = at_the_end.bytecode_of(ending.code)
+            facts.bytecode = bytecode_of(ending.code)
         if self.trace is not None:
-            facts.calls = list(self.trace.calls.values())
+            facts.calls = self.profile.calls()
             facts.tensors = list(self.trace.tensors.values())
             facts.symbols = self._symbols
         return facts

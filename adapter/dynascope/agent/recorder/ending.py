@@ -5,31 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dynascope.agent.internals.codegen.bytecode import bytecode_of as bytecode_of
-from dynascope.agent.internals.compile.compile_context import backend_name
 from dynascope.agent.internals.graph.graph_facts import graphs_of
-from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.recorder.frame import path_of_file
 from dynascope.facts import break_message
 from dynascope.facts.generated.model import Graph
-from dynascope.facts.model import Guard, Symbol, Tensor
+from dynascope.facts.model import Symbol, Tensor
 
 _LINE_KEPT = 1000
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def backend_of(output: Any) -> str:
-    return backend_name(output)
-
-
 def graphs(graph_module: Any) -> list[Graph]:
     return graphs_of(graph_module, lambda path: is_user_code(real_path(path)), path_of_file)
-
-
-def guards(output: Any, kept: list[Any]) -> list[Guard]:
-    return built_guards(output, kept, path_of_file)
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:

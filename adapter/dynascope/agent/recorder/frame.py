@@ -74,7 +74,6 @@ class Frame:
     """An active frame. It refers to Dynamo's variables, and so to the program's values: it must be in no cycle."""
 
     __slots__ = (
-        "call",
         "code",
         "containers",
         "line",
@@ -91,10 +90,9 @@ class Frame:
         "user_caller",
     )
 
-    def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
+    def __init__(self, translator: Any, code: Code, times: dict[int, list[float]]) -> None:
         self.translator = translator
         self.code = code
-        self.call = call
         self.noted: dict[str, Any] = {}
         """The variable of each name whose value the trail has."""
         self.trail_call = self.number = 0

@@ -28,8 +28,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
 from dynascope.agent.recorder.asked_lines import AskedLines
-from dynascope.agent.recorder.call import call_of
-from dynascope.agent.recorder.compile_recording import CompileRecording
+from dynascope.agent.recorder.compile_recording import CompileRecording, call_of
 from dynascope.agent.recorder.frame import has_file, path_of
 from dynascope.agent.recorder.later_forms import recorded_forms
 from dynascope.agent.recorder.later_phases import LaterPhases

@@ -1,24 +1,29 @@
-"""Record one attempt to trace a frame: calls, and the assignments, decisions and time of each line."""
+"""Record one attempt to trace a frame: the assignments, decisions and time of each line."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from typing import Any
 
+import torch
+
+from dynascope.agent.events.values import is_cell
+from dynascope.agent.inspection.values.rows import ViewOptions
+from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import lines as line_events
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
-from dynascope.agent.internals.variables.short_text import extent, short_text
-from dynascope.agent.internals.variables.variables import is_changed
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.recorder.frame import Code, Frame, code_facts, has_file
+from dynascope.agent.recorder.frame import Frame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
-from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
+from dynascope.facts.model import LineTime, Tensor, TensorRole
 from dynascope.facts.profile.model import NO_PARENT
 
 LineTimes = dict[str, dict[int, list[float]]]
@@ -30,7 +35,6 @@ class Trace:
 
     def __init__(self, times: LineTimes, profile: ProfileWriter, shown: ShownCompile) -> None:
         self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
-        self.calls: dict[tuple[int, int, int], Call] = {}
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
@@ -61,7 +65,7 @@ class Trace:
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
-        frame = Frame(translator, code, self._called(translator, code, caller), times)
+        frame = Frame(translator, code, times)
         above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
         traced = translators.code_of(translator)
         frame.traced = self._profile.entered(above, line, traced, code.function, code.path, code.first_line)
@@ -69,7 +73,7 @@ class Trace:
         frame.number = self.trail.line(frame.trail_call, frame.line)
         if code.parameters and line_events.is_fresh(translator):
             for name in code.parameters:
-                variable = line_events.local(translator, name)
+                variable = self._local(translator, name)
                 if variable is not None:
                     frame.parameters.append((name, variable))
                     frame.unread.append((frame.number, name, variable, frame.number))
@@ -150,27 +154,6 @@ class Trace:
                 spent[0] += seconds
             self._profile.spent(frame.traced, seconds)
 
-    def _called(self, translator: Any, code: Code, caller: Frame | None) -> int:
-        parent = caller.call if caller is not None else -1
-        line = caller.line if caller is not None else 0
-        key = (parent, line, id(translators.code_of(translator)))
-        call = self.calls.get(key)
-        if call is not None:
-            call.count += 1
-            return call.id
-        call = Call(
-            id=len(self.calls),
-            parent=parent if caller is not None else None,
-            function=code.function,
-            path=code.path,
-            line=code.first_line,
-            first_line=code.first_line,
-            call_path=caller.code.path if caller is not None else None,
-            call_line=line if caller is not None else None,
-        )
-        self.calls[key] = call
-        return call.id
-
     def _line_ends(self, frame: Frame) -> None:
         self._grown(frame)
         if frame.unread:
@@ -247,7 +230,7 @@ class Trace:
     def _decide_changed(self, frame: Frame) -> None:
         """Add to the trail the containers that the line has changed in place."""
         for name, (variable, before) in list(frame.containers.items()):
-            if line_events.local(frame.translator, name) is not variable:
+            if self._local(frame.translator, name) is not variable:
                 del frame.containers[name]
             elif extent(variable) != before:
                 self._decide_value(frame, name, variable, None, frame.number, self.trail.latest)
@@ -256,17 +239,24 @@ class Trace:
         """Add to the trail what a name is; `known`: the text of a tensor or a number."""
         if name[0] == "." or name.startswith("___"):
             return
-        text = known if known is not None else short_text(variable)
-        if text is None:
-            return
-        self.trail.decide(number, "value", name, text, after)
+        self.trail.decide(number, "value", name, self._text(variable) if known is None else known, after)
         size = extent(variable) if known is None else None
-        if size is not None and line_events.local(frame.translator, name) is variable:
+        if size is not None and self._local(frame.translator, name) is variable:
             frame.containers[name] = variable, size
+
+    def _local(self, translator: Any, name: str) -> Any | None:
+        """Return a local's variable, or the one in its cell; None where there is none."""
+        variable = line_events.local(translator, name)
+        return SideEffects(self.output).cell_contents(variable) if is_cell(variable) else variable
+
+    def _text(self, variable: Any) -> str:
+        effects = SideEffects(self.output)  # Dynamo puts a copy in its place while it speculates
+        with torch._C.DisableTorchFunction():
+            return variable_text(ViewOptions(effects, decided_only=True), variable, 0)
 
     def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
         for name in names:
-            variable = line_events.local(frame.translator, name)
+            variable = self._local(frame.translator, name)
             if variable is None:
                 continue
             if is_pending(variable):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import Position
 from dynascope.wire.beyond_dap import TimelineBody, TimelineEvent, TimelineKind, goto_target_id
 from dynascope.wire.dap import Source
 

@@ -19,12 +19,12 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.session.timeline import Timeline
 from dynascope.agent.speculation.retrace import is_repeated
+from dynascope.agent.tape.instructions import Position
+from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.agent.tracing.trail import Position
 from dynascope.explain import compiles, recompiles
 from dynascope.explain.decisions import not_compiled, specialized
 from dynascope.explain.failures import could_not_compile
@@ -98,7 +98,7 @@ class TimelineObserver(TraceObserver):
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         state = self._hook.threads.existing()
         now = None if state is None or state.is_stopped else state.compile
-        position = 0 if now is None else now.clock.trail.position
+        position = 0 if now is None else now.clock.traced.position
         text = compiles.COMPILED.format(name_of(code))
         self._timeline.add("compiled", text, _place(code), compile_id, position=position)
 
@@ -117,7 +117,7 @@ class TimelineObserver(TraceObserver):
             text = could_not_compile(name_of(code), f"{type(error).__name__}: {first_line(str(error))}")
             self._timeline.add("failed", text, _place(code), target=target)
 
-    def _attempt_ends(self, replays: bool = False) -> RecordedAttempt | None:
+    def _attempt_ends(self, replays: bool = False) -> Playback | None:
         """Let its events lead to what was recorded of the attempt, if it was; return that."""
         own = (each for each in reversed(self._hook.histories.ended) if each.first_target >= self._first_target)
         recorded = next((attempt for attempt in own if attempt.name == self._attempt), None)
@@ -201,7 +201,7 @@ class TimelineObserver(TraceObserver):
         if state is None or now is None or now.outermost is None:
             self._timeline.add(kind, text, place)
         elif now.travel is None:
-            position = now.clock.trail.position if position is None else position
+            position = now.clock.traced.position if position is None else position
             self._timeline.add(kind, text, place, trace_id(), state.thread_id, position)
 
 

@@ -23,10 +23,10 @@ _SEARCHED = 2_000
 
 def answer(inspection: StopInspection, frame_id: int, question: str) -> EvaluateResult:
     """Answer a question about a symbolic frame. Raises EvaluationError."""
-    from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+    from dynascope.agent.inspection.tape_line import TapeLineInspection
 
     frame = inspection.symbolic_number(frame_id)
-    if frame is not None and isinstance(inspection, RecordedLineInspection):
+    if frame is not None and isinstance(inspection, TapeLineInspection):
         raise EvaluationError(_RECORDED)
     if inspection.what_if is None or frame is None:
         raise EvaluationError(_NOTHING_TO_CHANGE)

@@ -13,7 +13,7 @@ from typing import Any
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.lines import Place, first_places, is_at
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tape.instructions import FrameId
 
 
 class Lines:

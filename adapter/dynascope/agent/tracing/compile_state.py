@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.program import collector
 from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
 from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.history.checkpoints import Checkpoints
 from dynascope.agent.tracing.seen_events import SeenEvents
-from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.time_travel.travel import Counted, Travel
-from dynascope.agent.tracing.trail import Position, Trail
 from dynascope.agent.tracing.what_if.change import Change, put_in_force
 from dynascope.wire.messages import Granularity, ResumeCommand
 
 if TYPE_CHECKING:
     from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact
-    from dynascope.agent.tracing.history.attempt_history import AttemptHistory
-    from dynascope.agent.tracing.history.history_writer import HistoryWriter
+    from dynascope.agent.tape.tape import Tape
+    from dynascope.agent.tape.tape_writer import TapeWriter
 
 
 class TraceClock:
@@ -30,7 +28,7 @@ class TraceClock:
     def __init__(self) -> None:
         self.activations = 0
         """Frames entered and left in this attempt."""
-        self.trail = Trail()
+        self.traced = TracedInstructions()
         self.latest: Position = 0
         """The latest position at which anything could stop; up to it nothing stops a second time."""
         self.furthest: Position = 0
@@ -48,17 +46,17 @@ class TraceClock:
             self._silent = max(self._silent, self.latest)
         else:
             self.latest = self.furthest = self._silent = 0
-        self.activations, self.trail, self.codes_beyond = 0, Trail(), {}
+        self.activations, self.traced, self.codes_beyond = 0, TracedInstructions(), {}
 
     def rewinds(self, silent: Position) -> None:
         """Start over to trace again what this attempt has traced: silently up to `silent`."""
-        self.furthest = max(self.furthest, self.trail.position)
-        self.codes_beyond |= {id(code): code for code in self.trail.codes.values()}
-        self.activations, self.trail, self._silent = 0, Trail(), silent
+        self.furthest = max(self.furthest, self.traced.position)
+        self.codes_beyond |= {id(code): code for code in self.traced.codes.values()}
+        self.activations, self.traced, self._silent = 0, TracedInstructions(), silent
 
     def forget_what_follows(self) -> None:
         """Let steps end again after the present position, where the trace will take another course."""
-        self.latest = self._silent = self.trail.position
+        self.latest = self._silent = self.traced.position
 
     def activation(self) -> None:
         """Count a frame that was entered or left."""
@@ -66,15 +64,40 @@ class TraceClock:
 
     def note_position(self) -> None:
         """Record that something may stop at the present position."""
-        self.latest = max(self.latest, self.trail.position)
+        self.latest = max(self.latest, self.traced.position)
 
     def is_silent(self) -> bool:
         """Whether steps do not end here."""
-        return self.trail.position <= self._silent
+        return self.traced.position <= self._silent
 
     def traces_again(self) -> bool:
         """Whether a silent trace repeats an instruction that it does not end at."""
-        return self.trail.position < self._silent
+        return self.traced.position < self._silent
+
+
+class Checkpoints:
+    """The positions since which a user asks what has changed: of the previous stop, and those given a name.
+
+    A repeated trace passes the same ones, so they stay when the user goes back.
+    """
+
+    def __init__(self) -> None:
+        self.previous_stop: Position | None = None
+        self.stopped_at: Position = 0
+        self.named: dict[str, Position] = {}
+
+    def stops(self, position: Position) -> None:
+        """Note that the thread stops."""
+        self.previous_stop, self.stopped_at = self.stopped_at or None, position
+
+    def name(self, name: str) -> None:
+        """Give the position of this stop a name."""
+        self.named[name] = self.stopped_at
+
+    def clear(self) -> None:
+        """Forget all: another attempt has other positions."""
+        self.previous_stop, self.stopped_at = None, 0
+        self.named.clear()
 
 
 class CompileState:
@@ -90,10 +113,10 @@ class CompileState:
         self.clock = TraceClock()
         self.has_traced = False
         """Whether Dynamo has begun to trace a frame."""
-        self.history: HistoryWriter | None = None
+        self.tape_writer: TapeWriter | None = None
         """Writes what becomes of each value in this attempt; None unless the thread may stop."""
-        self.recorded: AttemptHistory | None = None
-        """The history that the writer has written, once the trace has ended."""
+        self.tape: Tape | None = None
+        """What it has written, once the trace has ended."""
         self.checkpoints = Checkpoints()
         """The positions since which a user asks what has changed."""
         self.seen = SeenEvents()
@@ -171,8 +194,8 @@ class CompileState:
         Through it the program's values would live on.
         """
         self._traced = self.traced_codes()
-        if self.history is not None:
-            self.recorded, self.history = self.history.history, None
+        if self.tape_writer is not None:
+            self.tape, self.tape_writer = self.tape_writer.tape, None
         self.outermost = self.travel = None
         self.in_force.close()
         self.kept, self.applied = [], []
@@ -182,11 +205,11 @@ class CompileState:
 
     def step_begins(self, command: ResumeCommand, granularity: Granularity) -> None:
         """Note where a `next` begins: going back from its end leads here."""
-        self._stepping_from = (self.clock.trail.position, granularity) if command == "next" else None
+        self._stepping_from = (self.clock.traced.position, granularity) if command == "next" else None
 
     def step_ends(self, stop: Stop, at_instruction: bool) -> None:
         """Note where it ends, unless the thread stops for another reason."""
-        here, origin, self._stepping_from = self.clock.trail.position, self._stepping_from, None
+        here, origin, self._stepping_from = self.clock.traced.position, self._stepping_from, None
         if stop.reason == "step" and origin is not None and at_instruction:
             self.stepped_from[here] = origin
 
@@ -202,7 +225,7 @@ class CompileState:
         if self.kept == self.applied:
             return False
         self.clock.forget_what_follows()
-        here = self.clock.trail.position
+        here = self.clock.traced.position
         self.reached = {(breakpoint, position) for breakpoint, position in self.reached if position <= here}
         return True
 

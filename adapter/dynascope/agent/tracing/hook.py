@@ -125,10 +125,10 @@ class Hook:
         if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
             compile_state.frames[key] = clock.activations
         compile_state.frame_entered(translators.code_of(translator))
-        clock.trail.frame_entered(compile_state.frames[key], translators.code_of(translator))
-        history, watch = compile_state.history, None
-        if history is not None:
-            watch = history.frame_entered(compile_state.frames[key], translator)
+        clock.traced.frame_entered(compile_state.frames[key], translators.code_of(translator))
+        tape_writer, watch = compile_state.tape_writer, None
+        if tape_writer is not None:
+            watch = tape_writer.frame_entered(compile_state.frames[key], translator)
         if (
             state.pause_pending
             or compile_state.travel is not None
@@ -139,7 +139,7 @@ class Hook:
         ):
             self.callbacks.add(state, translator)
         else:
-            record_instructions(translator, clock.trail.indices, watch)
+            record_instructions(translator, clock.traced.indices, watch)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -170,9 +170,9 @@ class Hook:
             return
         compile_state = state.begin_compile()
         compile_state.clock.activation()
-        compile_state.clock.trail.frame_left()
-        if compile_state.history is not None:
-            compile_state.history.frame_left()
+        compile_state.clock.traced.frame_left()
+        if compile_state.tape_writer is not None:
+            compile_state.tape_writer.frame_left()
         key = id(translator)
         compile_state.activations.pop(key, None)
         unwatch(translator)
@@ -225,11 +225,11 @@ class Hook:
         activation.advance(line)
         if activation.in_prologue or not self.enabled:
             if translators.in_resume_prologue(activation.translator):
-                clock.restored_at = clock.trail.position
+                clock.restored_at = clock.traced.position
             return
         clock.note_position()
         if compile_state.applied:
-            make(compile_state.applied, clock.trail.position, activation.translator)
+            make(compile_state.applied, clock.traced.position, activation.translator)
         if self._arrives(state, compile_state, activation):
             return
         rehearses = compile_state.travel is not None and compile_state.travel.rehearsal is not None

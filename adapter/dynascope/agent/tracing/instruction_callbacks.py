@@ -33,9 +33,9 @@ class InstructionCallbacks:
         activation = compile_state.activations[key] = Activation(translator, compile_state.frames[key])
         instruction = self._on_instruction
 
-        record = compile_state.clock.trail.indices.append
-        history = compile_state.history
-        watch = history.watcher(translator) if history is not None else None
+        record = compile_state.clock.traced.indices.append
+        tape_writer = compile_state.tape_writer
+        watch = tape_writer.watcher(translator) if tape_writer is not None else None
 
         def on_instruction(line: int) -> None:
             record(translators.instruction_index(translator) + 1)

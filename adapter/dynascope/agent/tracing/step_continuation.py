@@ -9,8 +9,9 @@ from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, package_of, real_path
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
-from dynascope.agent.tracing.stepping import FrameId, Mode
+from dynascope.agent.tracing.stepping import Mode
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.compiles import NEW_COMPILE
 

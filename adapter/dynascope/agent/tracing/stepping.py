@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
+from dynascope.agent.tape.instructions import FrameId
 from dynascope.wire.messages import Granularity, ResumeCommand
-
-FrameId = int
 
 
 class Mode(Enum):

@@ -14,16 +14,16 @@ from dynascope.agent.program.user_code import package_of, real_path
 from dynascope.agent.speculation.retrace import Rewind, can_repeat
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.history.histories import Histories, always
+from dynascope.agent.tracing.history.histories import Histories, TapedCompiles, always
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.step_continuation import StepContinuation
-from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.time_travel.look_back import LookBack
+from dynascope.agent.tracing.time_travel.look_back_stops import LookBackStops, MakeInspection
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
-from dynascope.agent.tracing.time_travel.recorded_stops import MakeInspection, RecordedStops
 from dynascope.agent.tracing.time_travel.travel import Travel
 from dynascope.agent.tracing.what_if.what_if import WhatIf
 from dynascope.wire.messages import ResumeCommand
@@ -55,7 +55,7 @@ class StopThread:
         self._shows_file = step_continuation.shows_file
         self._add_callback = add_callback
         self._histories = histories
-        self._recorded_stops = RecordedStops(stops, runtime_frames, histories)
+        self._look_back_stops = LookBackStops(stops, runtime_frames, histories)
 
     def stop(self, state: ThreadState, stack: list[Translator], stop: Stop, at_instruction: bool = False) -> None:
         """Stop the current thread here; `stack` is innermost first.
@@ -72,11 +72,11 @@ class StopThread:
         compile_state.step_ends(stop, at_instruction)
         is_shown = functools.partial(self._is_shown, state)
         is_traced = can_repeat() and stack[-1] is compile_state.outermost  # else another has begun within it
-        look_back = self._recorded_stops.look_back(functools.partial(self._shows_file, state))
+        look_back = self._look_back_stops.look_back(functools.partial(self._shows_file, state))
         plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction, look_back) if is_traced else None
-        if compile_state.history is not None:
-            compile_state.history.until_now(stops=stop.reason not in ("step", "goto", "restart"))
-        compile_state.checkpoints.stops(compile_state.clock.trail.position)
+        if compile_state.tape_writer is not None:
+            compile_state.tape_writer.until_now(stops=stop.reason not in ("step", "goto", "restart"))
+        compile_state.checkpoints.stops(compile_state.clock.traced.position)
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
         plan_or_past = plan or _unless_empty(look_back)
@@ -109,7 +109,7 @@ class StopThread:
 
         if state.compile is not None and state.compile.travel is not None:
             return
-        look_back = self._recorded_stops.look_back(functools.partial(self._shows_file, state))
+        look_back = self._look_back_stops.look_back(functools.partial(self._shows_file, state))
 
         def inspection(ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:
             made = SkippedFrameInspection(frame, ids, runtime_frames)
@@ -128,7 +128,7 @@ class StopThread:
         state.new_compile = None
         state.stops_at_compile_time = True
         try:
-            return self._recorded_stops.wait(make_inspection, stop, plan)
+            return self._look_back_stops.wait(make_inspection, stop, plan)
         finally:
             state.stops_at_compile_time = False
 
@@ -142,23 +142,22 @@ class StopThread:
         runtime_frames: Sequence[types.FrameType],
     ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
-        from dynascope.agent.tracing.history.recorded_compiles import RecordedCompiles
 
         inspection = Inspection(stack, ids, runtime_frames)
         inspection.travel_plan, inspection.what_if = plan, what_if
         inspection.history_of = functools.partial(_history_of, state)
-        inspection.compiles = RecordedCompiles(self._histories, state.history)
+        inspection.compiles = TapedCompiles(self._histories, state.tape_writer)
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._address_of(translator)
         return inspection
 
 
 def _history_of(state: CompileState, translator: Translator) -> FrameHistory | None:
-    if state.history is None or id(translator) not in state.frames:
+    if state.tape_writer is None or id(translator) not in state.frames:
         return None
     from dynascope.agent.tracing.history.frame_history import FrameHistory
 
-    return FrameHistory(state.history, state.frames[id(translator)], translator, state.checkpoints)
+    return FrameHistory(state.tape_writer, state.frames[id(translator)], translator, state.checkpoints)
 
 
 def _unless_empty(look_back: LookBack) -> LookBack | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.history_rows import Since, children_of
 from dynascope.agent.inspection.values.names import Names
@@ -24,7 +22,7 @@ def _rows(options: ViewOptions) -> list[Row]:
 
 
 def _row(since: Since) -> Row:
-    counts = Counter(entry.what for entry in since.entries)
+    counts = since.counts
     parts = ", ".join(f"{counts[what]} {names[counts[what] > 1]}" for what, names in _COUNTED.items() if counts[what])
     text = f"{since.place}: {parts or 'nothing'}"
     return Row(since.title, text, children=children_of(since.entries) if since.entries else None, hint=VIRTUAL)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os.path
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 
 
@@ -35,7 +36,9 @@ class Since(NamedTuple):
     """The moment, such as `since the previous stop`."""
     place: str
     """Its file name and line, or why there is none."""
-    entries: list[Entry]
+    counts: Counter[str]
+    """How many there are of each kind."""
+    entries: Sequence[Entry]
     """Oldest first."""
 
 
@@ -67,16 +70,16 @@ class History(Protocol):
         """Give the present moment a name, from which on changes are told."""
 
 
-Recorded = Callable[[History], list[Entry] | None]
+Reading = Callable[[History], list[Entry] | None]
 
 
-def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
+def history_row(reading: Reading) -> Callable[[ViewOptions], list[Row]]:
     """Return a function that makes the row `history`, or none where no history is recorded."""
 
     def make(options: ViewOptions) -> list[Row]:
         if options.history is None:
             return []
-        entries = recorded(options.history)
+        entries = reading(options.history)
         if not entries:
             return []
         latest = entries[-1].place
@@ -86,37 +89,36 @@ def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
     return make
 
 
-def children_of(entries: list[Entry]) -> Children:
+def children_of(entries: Sequence[Entry]) -> Children:
     """Return a row for each line, which leads to it."""
-    return Children(named=computed(lambda _: _rows(entries)))
+    return Children(named=Rows(PAGE_LIMIT, lambda _, start, stop: islice(_rows(entries), start, stop), are_few=True))
 
 
-def _rows(entries: list[Entry]) -> list[Row]:
-    """Return a row for each line, named after it; a line that recurs is numbered."""
-    rows, seen = [], Counter[tuple[str, int]]()
+def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
+    """Yield a row for each line, named after it; a line that recurs is numbered."""
+    seen = Counter[tuple[str, int]]()
     for entry in entries:
         seen[entry.path, entry.line] += 1
         times = seen[entry.path, entry.line]
         name = entry.place + (f" ({times})" if times > 1 else "")
         text = f"{entry.what} {entry.text}".rstrip()
-        rows.append(Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position))
-    return rows
+        yield Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position)
 
 
-def with_history(row: Row, recorded: Recorded) -> Row:
+def with_history(row: Row, reading: Reading) -> Row:
     """Return the row with `history` as the last of its named children, where one is recorded."""
-    row.children = _WithHistory(row.children or Children(), recorded)
+    row.children = _WithHistory(row.children or Children(), reading)
     return row
 
 
 class _WithHistory(Children):
     """Children of a row, then its history; a page has one for each row, so it is one small object until expanded."""
 
-    __slots__ = ("_before", "_recorded")
+    __slots__ = ("_before", "_reading")
 
-    def __init__(self, before: Children, recorded: Recorded) -> None:
+    def __init__(self, before: Children, reading: Reading) -> None:
         self._before = before
-        self._recorded = recorded
+        self._reading = reading
 
     @property
     def counts(self) -> tuple[int, int] | None:
@@ -124,7 +126,7 @@ class _WithHistory(Children):
 
     @property
     def named(self) -> Rows:  # type: ignore[override]
-        return _followed_by(self._before.named, history_row(self._recorded))
+        return _followed_by(self._before.named, history_row(self._reading))
 
     @property
     def indexed(self) -> Rows:  # type: ignore[override]

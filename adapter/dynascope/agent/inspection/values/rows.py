@@ -44,6 +44,9 @@ class ViewOptions:
     """Dynamo's graph and guards so far (None for running frames)."""
     history: Any = None
     """The recorded history (`history_rows.History`) of what the frame shows; None where none is recorded."""
+    decided_only: bool = False
+    """Whether texts leave out what only this call has: the numbers that symbols stand for, and values in containers
+    that Dynamo has not read."""
 
 
 @dataclass(slots=True)

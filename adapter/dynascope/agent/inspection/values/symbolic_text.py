@@ -31,6 +31,8 @@ from dynascope.agent.internals.variables.contents import (
 from dynascope.agent.internals.variables.variables import class_names, key_variable
 from dynascope.agent.program.interruption import is_of_program
 
+_NOT_READ = "…"
+
 
 def contents(options: ViewOptions, variable: object) -> Contents:
     """Return the contents of a variable. Raises only what a signal handler raises."""
@@ -59,6 +61,8 @@ def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  
         case Number():
             return number_text(content.symbolic, options)
         case Unrealised():
+            if options.decided_only:
+                return _NOT_READ
             if content.computed_from is not None:
                 name, arguments = content.computed_from
                 texts = [variable_text(options, argument, depth + 1) for argument in arguments]
@@ -127,10 +131,13 @@ def _members_text(options: ViewOptions, content: Members, depth: int, name: str 
 def _preview(options: ViewOptions, kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
     if depth >= depth_shown(options) and count:
         return f"{kind} of {count}"
+    shown = list(islice(texts, items_shown(options)))
+    if shown and all(text == _NOT_READ for text in shown):
+        return f"{kind} of {count}"
     prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
     if not count and kind == "set":
         return "set()"
-    return join_preview(prefix, brackets, list(islice(texts, items_shown(options))), count)
+    return join_preview(prefix, brackets, shown, count)
 
 
 def _object_text(options: ViewOptions, content: Object, depth: int) -> str:
@@ -145,7 +152,7 @@ def _object_text(options: ViewOptions, content: Object, depth: int) -> str:
         )
     if issubclass(content.cls, torch.nn.Module):
         return f"{short_name(content.cls)} module"
-    if content.is_new and not content.pending and content.cls is not type(content.value):
+    if options.decided_only or (content.is_new and not content.pending and content.cls is not type(content.value)):
         return f"{short_name(content.cls)} object"
     return (
         value_text(content.value, options, depth)

@@ -29,7 +29,7 @@ def number_text(value: Any, options: ViewOptions) -> str:
     if not is_symbolic(value):
         return integer_text(value, options) if type(value) is int else str(value)
     text, hint = symbolic_text(value), hint_of(value)
-    if hint is None:
+    if hint is None or options.decided_only:
         return text
     number = integer_text(hint, options) if type(hint) is int else str(hint)
     return number if text == str(hint) else f"{text} = {number}"

@@ -31,6 +31,8 @@ _THEMSELVES = _UNCHANGEABLE | {
 }
 """Kinds of which the text, and that of kinds derived from them, tells of the value itself, and of no other."""
 _tells_of_itself: dict[type, bool] = {}
+_is_unchangeable: dict[type, bool] = {}
+"""The types of variables found to be of `_UNCHANGEABLE` kinds: containers may have many items of one."""
 
 
 class Reach(NamedTuple):
@@ -66,6 +68,8 @@ def _add(container: object, inside: set[int], unread: list[Any], depth: int) -> 
     if isinstance(items, dict):
         is_all = is_all and all(is_variable(key) and _is_itself(key) for key in map(key_variable, items))
     for item in (*(items.values() if isinstance(items, dict) else items), *([] if part is None else [part])):
+        if _is_unchangeable.get(type(item)):
+            continue
         if not is_variable(item):
             is_all = False
             continue
@@ -74,6 +78,7 @@ def _add(container: object, inside: set[int], unread: list[Any], depth: int) -> 
             unread.append(cache)
             continue
         if class_names(held)[0] in _UNCHANGEABLE:
+            _is_unchangeable[type(held)] = True
             continue
         inside.add(id(held))
         if not _is_itself(held) or builtin_part(fields(held)) is not None:

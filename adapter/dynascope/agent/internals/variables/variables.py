@@ -108,6 +108,19 @@ def contents(variable: object) -> Iterator[object]:
             yield inside
 
 
+def extent(variable: object) -> object:
+    """Return what differs once a list, dict … has grown, shrunk or got another key; else None.
+
+    Reads `.items` of a VariableTracker (2.0). A new key is the last one; it is told by its id, for to compare keys
+    would run code of Dynamo.
+    """
+    realised, _ = without_lazy(variable)
+    items = None if realised is None else fields(realised).get("items")
+    if isinstance(items, dict):
+        return len(items), id(next(reversed(items), None))
+    return len(items) if isinstance(items, list) else None
+
+
 def may_change(variable: object) -> bool:
     """Whether Dynamo tracks its changes, or it is a container.
 

@@ -1,1 +1,1 @@
-"""Record the history of each value while an attempt is traced, and read it at a stop."""
+"""Keep the tapes of attempts, and read the history of each value from them at a stop."""

@@ -2,93 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from typing import Any
 
 from dynascope.agent.inspection.values.history_rows import Entry, Since
-from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment
-from dynascope.agent.tracing.history.checkpoints import Checkpoints
-from dynascope.agent.tracing.history.history_writer import HistoryWriter
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import FrameId, Position
+from dynascope.agent.tape.tape import NO_FRAME, NO_TEXT, UNBOUND, Segment, Tape
+from dynascope.agent.tape.tape_writer import TapeWriter
+from dynascope.agent.tracing.compile_state import Checkpoints
 from dynascope.wire.checkpoint import CHECKPOINT, LINE, PREVIOUS_STOP
 
 _AHEAD = "that stop is ahead: you have gone back"
 
 
+_FORMS = {"name": "{} = {}", "changed": "{}: {}", "guard": "{} {}", "symbol": "{} {}"}
+"""How the two texts of a row are put together."""
+Change = tuple[Segment, str, int, int]
+"""The segment of a change, what it is of, and its texts, each by its number or NO_TEXT."""
+
+
 class Changes:
     """The changes up to the stop, as one of the frames being traced sees them."""
 
-    def __init__(self, writer: HistoryWriter, frame: FrameId, checkpoints: Checkpoints) -> None:
+    def __init__(self, writer: TapeWriter, frame: FrameId, checkpoints: Checkpoints) -> None:
         self._writer = writer
-        self._recorded = writer.history
+        self._tape = writer.tape
         self._frame = frame
         self._checkpoints = checkpoints
+        self._began = self._tape.segments.column(0)
 
     def since(self) -> list[Since]:
         """Return what has changed since the stop before, this line and each checkpoint."""
-        asked = {PREVIOUS_STOP: self._checkpoints.previous_stop} if self._checkpoints.previous_stop is not None else {}
-        asked |= {CHECKPOINT.format(name=name): position for name, position in self._checkpoints.named.items()}
-        found = [self._since(title, self._first_segment(position), position) for title, position in asked.items()]
+        previous = self._checkpoints.previous_stop
+        asked = [] if previous is None else [(PREVIOUS_STOP, self._first_segment(previous), previous)]
         line = self._line()
-        return found if line is None else [*found[:1], self._since(LINE, line, 0), *found[1:]]
+        if line is not None:
+            asked.insert(1, (LINE, line, 0))
+        for name, position in self._checkpoints.named.items():
+            asked.append((CHECKPOINT.format(name=name), self._first_segment(position), position))
+        rows = self._rows(min((first for _, first, _ in asked), default=0))
+        return [self._since(title, first, position, rows) for title, first, position in asked]
 
-    def _since(self, title: str, first: Segment, position: Position) -> Since:
+    def _since(self, title: str, first: Segment, position: Position, rows: list[Change]) -> Since:
         if position > self._checkpoints.stopped_at:
-            return Since(title, _AHEAD, [])
-        moments = self._moments()
-        rows = sorted((row for row in self._rows() if row[0] >= first), key=lambda row: moments[row[0]])
-        entries = [self._entry(*row) for row in rows]
-        place = self._entry(min(first, len(self._recorded.segments) - 1), "", "")
-        return Since(title, place.place, entries)
-
-    def _moments(self) -> list[int]:
-        """Return a number for each segment, the same for those into which stops have divided one."""
-        return list(accumulate((after != before for before, after in pairwise(self._recorded.segments)), initial=0))
+            return Since(title, _AHEAD, Counter(), ())
+        later = [row for row in rows if row[0] >= first]
+        entries = Entries(self._tape, later)
+        place = entries.entry((min(first, len(self._began) - 1), "", NO_TEXT, NO_TEXT)).place
+        return Since(title, place, Counter([what for _, what, _, _ in later]), entries)
 
     def _first_segment(self, position: Position) -> Segment:
         """Return the segment that a moment begins, or for a moment of an earlier trace its line."""
         known = self._writer.segment_at.get(position)
         if known is not None:
             return known
-        began = [row[0] for row in self._recorded.segments]
-        return next((number for number in reversed(range(len(began))) if began[number] <= position), 0)
+        return next((number for number in reversed(range(len(self._began))) if self._began[number] <= position), 0)
 
     def _line(self) -> Segment | None:
         """Return the first segment of the line at which the frame is."""
-        segments = self._recorded.segments
-        latest = list(segments.where(1, self._frame))
-        if not latest:
+        frames = self._tape.segments.column(1)
+        latest = next((number for number in reversed(range(len(frames))) if frames[number] == self._frame), None)
+        if latest is None:
             return None
-        began = latest[-1][0]
-        return next(number for number in range(len(segments)) if segments.row(number)[:2] == (began, self._frame))
+        began = self._began[latest]
+        return next(n for n in range(len(frames)) if self._began[n] == began and frames[n] == self._frame)
 
-    def _rows(self) -> Iterator[tuple[Segment, str, str]]:
-        recorded, texts, frames = self._recorded, self._recorded.texts.all, self._writer.frames
-        names: dict[int, str] = {}
-        latest: dict[tuple[Position, str, int, int], tuple[Segment, str, str]] = {}
+    def _rows(self, first: Segment) -> list[Change]:
+        """Return the changes from a segment on, in order."""
+        tape, began, frames = self._tape, self._began, self._writer.frames
+        shown = {frame: self._shown_names(frame) for frame in frames}
+        names: dict[int, int] = {}
+        latest: dict[tuple[Position, int, int], Change] = {}
         """The last change of a name or value by each line, which has several where it was stopped within."""
-        for segment, frame, name, value, text, _ in recorded.bindings:
-            if frame in frames and texts[name] in recorded.functions[frame].names and texts[name].isidentifier():
-                names[value] = texts[name]
-                bound = "deleted", texts[name]
-                if value != UNBOUND:
-                    bound = "name", f"{texts[name]} = {texts[text]}"
-                latest[recorded.segments.row(segment)[0], "name", frame, name] = segment, *bound
-        for segment, value, text in recorded.changes:
+        for segment, frame, name, value, text, _ in tape.bindings:
+            if frame in shown and name in shown[frame]:
+                names[value] = name
+                if segment >= first:
+                    change = (segment, "deleted", name, NO_TEXT) if value == UNBOUND else (segment, "name", name, text)
+                    latest[began[segment], frame, name] = change
+        for segment, value, text in tape.changes.rows_from(first):
             if value in names:
-                row = segment, "changed", f"{names[value]}: {texts[text]}"
-                latest[recorded.segments.row(segment)[0], "changed", 0, value] = row
-        yield from latest.values()
-        for segment, source, kind in recorded.guards:
-            yield segment, "guard", f"{texts[kind]} {texts[source]}".rstrip()
-        for segment, symbol, sentence in recorded.symbols:
-            yield segment, "symbol", f"{texts[symbol]} {texts[sentence]}"
-        for segment, text in recorded.nodes:
-            yield segment, "node", texts[text]
-        for segment, what, text in recorded.context:
-            yield segment, texts[what], texts[text]
+                latest[began[segment], NO_FRAME, value] = segment, "changed", names[value], text
+        rows = list(latest.values())
+        rows += [(segment, "guard", kind, source) for segment, source, kind in tape.guards.rows_from(first)]
+        rows += [(segment, "symbol", symbol, text) for segment, symbol, text in tape.symbols.rows_from(first)]
+        rows += [(segment, "node", text, NO_TEXT) for segment, text in tape.nodes.rows_from(first)]
+        texts = tape.texts.all
+        rows += [(segment, texts[what], text, NO_TEXT) for segment, what, text in tape.context.rows_from(first)]
+        # a number for each segment, the same for those into which stops have divided one
+        moments = list(accumulate((after != before for before, after in pairwise(tape.segments)), initial=0))
+        return sorted(rows, key=lambda row: moments[row[0]])
 
-    def _entry(self, segment: Segment, what: str, text: str) -> Entry:
-        began, path, line = self._recorded.place(segment)
-        return Entry(began, what, text, path, line)
+    def _shown_names(self, frame: FrameId) -> set[int]:
+        names = self._tape.functions[frame].names
+        return {self._tape.texts.find(name) for name in names if name.isidentifier()}
+
+
+class Entries(Sequence[Entry]):
+    """The entries of changes, which are made when they are looked at."""
+
+    def __init__(self, tape: Tape, rows: list[Change]) -> None:
+        self._rows = rows
+        self._texts = tape.texts.all
+        self._place = functools.cache(tape.place)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        row = self._rows[index]
+        return [*map(self.entry, row)] if isinstance(row, list) else self.entry(row)
+
+    def entry(self, row: Change) -> Entry:
+        """Return the entry of a change."""
+        segment, what, first, second = row
+        texts = [self._texts[number] if number != NO_TEXT else "" for number in (first, second)]
+        began, path, line = self._place(segment)
+        return Entry(began, what, _FORMS.get(what, "{}").format(*texts).rstrip(), path, line)

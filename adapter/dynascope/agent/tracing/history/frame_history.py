@@ -15,11 +15,11 @@ from dynascope.agent.internals.guards.guards import symbols_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
 from dynascope.agent.internals.variables.variables import node_of, source_object, source_of
-from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment, Value
+from dynascope.agent.tape.instructions import FrameId
+from dynascope.agent.tape.tape import UNBOUND, Segment, Value
+from dynascope.agent.tape.tape_writer import TapeWriter
+from dynascope.agent.tracing.compile_state import Checkpoints
 from dynascope.agent.tracing.history.changes import Changes
-from dynascope.agent.tracing.history.checkpoints import Checkpoints
-from dynascope.agent.tracing.history.history_writer import HistoryWriter
-from dynascope.agent.tracing.stepping import FrameId
 from dynascope.facts.recompiles.guarded_value import readable
 
 
@@ -29,21 +29,21 @@ class FrameHistory:
     A failure is reported once, and the answer is None: the other rows are shown all the same.
     """
 
-    def __init__(self, writer: HistoryWriter, frame: FrameId, translator: Translator, checkpoints: Checkpoints) -> None:
+    def __init__(self, writer: TapeWriter, frame: FrameId, translator: Translator, checkpoints: Checkpoints) -> None:
         self.failures = writer.failures
         self._checkpoints = checkpoints
         self._writer = writer
-        self._recorded = writer.history
+        self._tape = writer.tape
         self._frame = frame
         self._translator = translator
 
     @contained
     def of_name(self, name: str, variable: object) -> list[Entry]:
         found: list[tuple[Segment, str, str]] = []
-        number = self._recorded.texts.find(name)
-        rows = [row for row in self._recorded.bindings.where(2, number) if row[1] == self._frame]
-        bindings = list({self._recorded.segments.row(row[0])[0]: row for row in rows}.values())  # a line's last
-        ends = [row[0] for row in bindings[1:]] + [len(self._recorded.segments)]
+        number = self._tape.texts.find(name)
+        rows = [row for row in self._tape.bindings.where(2, number) if row[1] == self._frame]
+        bindings = list({self._tape.segments.row(row[0])[0]: row for row in rows}.values())  # a line's last
+        ends = [row[0] for row in bindings[1:]] + [len(self._tape.segments)]
         for (segment, _, _, value, *_), end in zip(bindings, ends, strict=False):
             if value == UNBOUND:
                 found.append((segment, "deleted", ""))
@@ -54,7 +54,7 @@ class FrameHistory:
     @contained
     def of_value(self, variable: object) -> list[Entry]:
         value = self._writer.values.by_identity.get(id(variable))
-        end = len(self._recorded.segments)
+        end = len(self._tape.segments)
         made = [] if value is None else self._of_number(value, end, source_of(variable))
         return self._entries([*made, *self._decided(variable)])
 
@@ -90,21 +90,21 @@ class FrameHistory:
 
         `written` is the source of one that has no name.
         """
-        recorded = self._recorded
-        first = next(recorded.bindings.where(3, value), None)
-        text, source = ("", -1) if first is None else (recorded.texts.all[first[4]], first[5])
-        earlier = [row for row in recorded.changes.where(1, value) if first is not None and row[0] < first[0]]
+        tape = self._tape
+        first = next(tape.bindings.where(3, value), None)
+        text, source = ("", -1) if first is None else (tape.texts.all[first[4]], first[5])
+        earlier = [row for row in tape.changes.where(1, value) if first is not None and row[0] < first[0]]
         if earlier:  # it had no name yet: what it was is known only where it changed on the line that made it
-            at_once = [changed for segment, _, changed in earlier if segment == recorded.made[value]]
-            text = recorded.texts.all[at_once[-1]] if at_once else ""
+            at_once = [changed for segment, _, changed in earlier if segment == tape.made[value]]
+            text = tape.texts.all[at_once[-1]] if at_once else ""
         if source >= 0 or written is not None:
-            written = readable(recorded.texts.all[source] if source >= 0 else written or "")
-            yield recorded.made[value], "input", f"{written}: {text}" if text else written
+            written = readable(tape.texts.all[source] if source >= 0 else written or "")
+            yield tape.made[value], "input", f"{written}: {text}" if text else written
         else:
-            yield recorded.made[value], "made", text
-        for segment, _, changed in recorded.changes.where(1, value):
-            if recorded.made[value] - (written is not None) < segment < end:
-                yield segment, "changed", recorded.texts.all[changed]
+            yield tape.made[value], "made", text
+        for segment, _, changed in tape.changes.where(1, value):
+            if tape.made[value] - (written is not None) < segment < end:
+                yield segment, "changed", tape.texts.all[changed]
 
     def _decided(self, variable: object) -> Iterator[tuple[Segment, str, str]]:
         """Yield the guards on a value, the decisions on its symbols, and its changes in the graph."""
@@ -124,15 +124,15 @@ class FrameHistory:
                 yield segment, symbol, text
 
     def _guarded(self, source: str, kind: str | None = None) -> Iterator[tuple[Segment, str, str]]:
-        texts = self._recorded.texts
-        for segment, _, of_kind in self._recorded.guards.where(1, texts.find(source)):
+        texts = self._tape.texts
+        for segment, _, of_kind in self._tape.guards.where(1, texts.find(source)):
             if kind in (None, texts.all[of_kind]):
                 yield segment, "guarded", texts.all[of_kind]
 
     def _decisions(self, symbols: Iterable[str]) -> Iterator[tuple[Segment, str, str]]:
-        texts = self._recorded.texts
+        texts = self._tape.texts
         for symbol in symbols:
-            for segment, _, sentence in self._recorded.symbols.where(1, texts.find(symbol)):
+            for segment, _, sentence in self._tape.symbols.where(1, texts.find(symbol)):
                 yield segment, symbol, texts.all[sentence]
 
     def _changed_in_graph(self, node: Any) -> Iterator[tuple[Segment, str, str]]:
@@ -145,9 +145,9 @@ class FrameHistory:
         return self._writer.growth.nodes.get(node)
 
     def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[Entry]:
-        recorded, entries = self._recorded, []
+        tape, entries = self._tape, []
         for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
             if segment >= 0:
-                began, path, line = recorded.place(segment)
+                began, path, line = tape.place(segment)
                 entries.append(Entry(began, what, text, path, line))
         return entries

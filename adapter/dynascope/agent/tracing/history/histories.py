@@ -1,29 +1,33 @@
-"""Decide which attempts' histories are recorded, tell them of changes in place, and keep those that have ended."""
+"""Decide of which attempts tapes are written, tell them of changes in place, and keep the tapes that have ended."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.values import MutationEvents
-from dynascope.agent.internals.compile.compile_context import trace_id
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
+from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads
 from dynascope.wire.beyond_dap import FIRST_RECORDED
+
+if TYPE_CHECKING:
+    from dynascope.agent.tape.tape_writer import TapeWriter
 
 _KEPT_BYTES = 64 << 20
 StopsAt = Callable[[str, int], bool]
 
 
 class Histories(TraceObserver):
-    """Record the history of each attempt that begins while something may stop."""
+    """The tapes of the attempts that begin while something may stop."""
 
     def __init__(self, threads: Threads, failures: HookFailures) -> None:
         self.are_recorded = True
         """Whether the session wants histories."""
-        self.ended: tuple[RecordedAttempt, ...] = ()
+        self.ended: tuple[Playback, ...] = ()
         """The attempts of all threads that have ended, oldest first; the newest 64 MB. Replaced whole."""
         self._next_target = FIRST_RECORDED
         self._threads = threads
@@ -47,18 +51,18 @@ class Histories(TraceObserver):
 
     def begin(self, state: CompileState, will_stop: bool) -> None:
         """Begin an attempt, before its outermost frame; `will_stop`: there is a step or a pause."""
-        before, state.history = state.history, None
+        before, state.tape_writer = state.tape_writer, None
         if not self.are_recorded or not (will_stop or any(ask() for ask in self._may_stop.values())):
             return
-        from dynascope.agent.tracing.history.history_writer import HistoryWriter  # imports what shows values
+        from dynascope.agent.tape.tape_writer import TapeWriter  # imports what shows values
 
         if self._changes is None:
             self._changes = MutationEvents(self._changed, self._failures)
-        state.history = HistoryWriter(trace_id(), state.clock.trail, state.outermost, self._failures)
+        state.tape_writer = TapeWriter(trace_id(), state.clock.traced, state.outermost, self._failures)
         if before is not None and state.travel is not None:  # the same trace, repeated
-            state.history.history.stops.extend(before.history.stops)
+            state.tape_writer.tape.stops.extend(before.tape.stops)
 
-    def latest(self, compile_id: str) -> RecordedAttempt | None:
+    def latest(self, compile_id: str) -> Playback | None:
         """Return the latest attempt of a compile; None if not recorded."""
         named = (attempt for attempt in reversed(self.ended) if attempt.name.partition("_")[0] == compile_id)
         return next(named, None)
@@ -78,18 +82,18 @@ class Histories(TraceObserver):
         self._keep(has_failed=bool(outcome.abandoned))
 
     def _keep(self, has_failed: bool) -> None:
-        """Keep the history of the attempt that ends on this thread."""
+        """Keep the tape of the attempt that ends on this thread."""
         state = self._threads.existing()
         compile_state = None if state is None else state.compile
         if compile_state is None:
             return
-        history, writer = compile_state.recorded, compile_state.history
+        tape, writer = compile_state.tape, compile_state.tape_writer
         if writer is not None:
-            history = writer.history
-        compile_state.recorded = compile_state.history = None
-        if history is None:
+            tape = writer.tape
+        compile_state.tape = compile_state.tape_writer = None
+        if tape is None:
             return
-        ended = (*self.ended, RecordedAttempt(history, has_failed, self._next_target))
+        ended = (*self.ended, Playback(tape, has_failed, self._next_target))
         self._next_target = ended[-1].end_of_targets
         too_much = sum(attempt.size for attempt in ended) - _KEPT_BYTES
         while too_much > 0 and len(ended) > 1:
@@ -99,8 +103,41 @@ class Histories(TraceObserver):
 
     def _changed(self, variable: object, attribute: str | None) -> None:
         state = self._threads.existing()
-        if state is not None and state.compile is not None and state.compile.history is not None:
-            state.compile.history.changed(variable, attribute)
+        if state is not None and state.compile is not None and state.compile.tape_writer is not None:
+            state.compile.tape_writer.changed(variable, attribute)
+
+
+class TapedCompiles:
+    """The compile that is stopped, and those that have ended, as far as there are tapes of them."""
+
+    def __init__(self, histories: Histories, now: TapeWriter | None) -> None:
+        self._histories = histories
+        self._now = None if now is None else Playback(now.tape, has_failed=False, first_target=0)
+
+    def arguments(self, compile_id: str) -> dict[str, str]:
+        """Return the arguments of a compile as text; none if it is not recorded."""
+        is_now = self._now is not None and self._now.name.partition("_")[0] == compile_id
+        recorded = self._now if is_now else self._histories.latest(compile_id)
+        return {} if recorded is None else recorded.arguments()
+
+    def line_that_fixed(self, compile_id: str, size: str) -> tuple[str, int] | None:
+        """Return the line for which a compile fixed a dynamic size; None if not recorded."""
+        recorded = self._histories.latest(compile_id)
+        found = None if recorded is None else recorded.line_that_fixed(size)
+        return None if found is None else found[:2]
+
+    def earlier(self) -> str | None:
+        """Return the id of the newest earlier compile of the function; None if unknown."""
+        if self._now is None:
+            return None
+        whose = _function(self._now)
+        same = [attempt.name for attempt in self._histories.ended if _function(attempt) == whose]
+        others = same[: len(same) - compile_id_and_attempt()[1]]
+        return others[-1].partition("_")[0] if others else None
+
+
+def _function(attempt: Playback) -> tuple[object, ...]:
+    return attempt.function(attempt.lines[0].frame)[:3] if attempt.lines else ()
 
 
 def always() -> bool:

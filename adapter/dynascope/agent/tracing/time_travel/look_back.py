@@ -9,9 +9,8 @@ from typing import NamedTuple
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt, RecordedLine
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import FrameId, Position
+from dynascope.agent.tape.playback import Playback, TapeLine
 from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity, ResumeCommand
 
@@ -38,9 +37,9 @@ class Place(NamedTuple):
 
 
 class Moment:
-    """A recorded line, as `inspection.recorded_line.Moment`, and the stop to report there."""
+    """A line of a tape, as `inspection.tape_line.Moment`, and the stop to report there."""
 
-    def __init__(self, attempt: RecordedAttempt, line: RecordedLine, place: Place, stop: Stop) -> None:
+    def __init__(self, attempt: Playback, line: TapeLine, place: Place, stop: Stop) -> None:
         self.place = place
         self.stop = stop
         self.compile = attempt.name
@@ -82,7 +81,7 @@ class LookBack:
 
     def __init__(
         self,
-        attempts: Sequence[RecordedAttempt],
+        attempts: Sequence[Playback],
         is_shown: Callable[[str], bool],
         stops_at: Callable[[str, int], bool],
         at: Place | None = None,
@@ -223,7 +222,7 @@ class LookBack:
     def _moment(self, place: Place, stop: Stop) -> Moment:
         return Moment(self._attempts[place.attempt], self._line(place), place, stop)
 
-    def _line(self, place: Place) -> RecordedLine:
+    def _line(self, place: Place) -> TapeLine:
         return self._attempts[place.attempt].lines[place.number]
 
     def _frame(self, place: Place) -> FrameId:

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come
+from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions
 from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
-from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
-from dynascope.agent.tracing.trail import Position
 from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity
 
@@ -54,7 +53,7 @@ class TravelPlan:
         self._is_shown = is_shown
         self._stop = stop
         self._at_instruction = at_instruction
-        self._here = state.clock.trail.position
+        self._here = state.clock.traced.position
 
     def step_back(self, granularity: Granularity) -> None:
         """Choose the line, or the instruction, before this one in this frame, or else in its caller.
@@ -77,7 +76,7 @@ class TravelPlan:
                 default=None,
             )
         if target is None:
-            self._choose_recorded(lambda look_back: look_back.step_back(granularity))
+            self._choose_on_tape(lambda look_back: look_back.step_back(granularity))
         else:
             self._choose(ToPosition(target, Stop("step")))
 
@@ -85,7 +84,7 @@ class TravelPlan:
         """Choose the latest breakpoint, or other stop, before this one. Raises CannotGoBack."""
         first = self._first(self._stack[-1])
         if first >= self._here and self._at_instruction:
-            self._choose_recorded(LookBack.reverse_continue)
+            self._choose_on_tape(LookBack.reverse_continue)
             return
         start = ToPosition(first, Stop("step", text=_START))
         hits_before = self._state.hits_before
@@ -102,10 +101,10 @@ class TravelPlan:
         """
         before = self._here if self._at_instruction else self._here + 1
         clock = self._state.clock
-        found = latest_beginning(clock.trail, path, line, before, clock.restored_at)
+        found = latest_beginning(clock.traced, path, line, before, clock.restored_at)
         if found is not None:
             return found
-        if not may_come((*clock.trail.codes.values(), *clock.codes_beyond.values()), path, line):
+        if not may_come((*clock.traced.codes.values(), *clock.codes_beyond.values()), path, line):
             with contextlib.suppress(CannotGoBack):
                 return self.look_back.line_before(path, line)
         raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
@@ -116,7 +115,7 @@ class TravelPlan:
         Raises CannotGoBack.
         """
         if position >= FIRST_RECORDED:
-            self._choose_recorded(lambda look_back: look_back.go_to(position))
+            self._choose_on_tape(lambda look_back: look_back.go_to(position))
             return
         if not 0 < position <= max(self._here, self._state.clock.furthest):
             raise CannotGoBack(_NOT_IN_COMPILE)
@@ -128,7 +127,7 @@ class TravelPlan:
             raise CannotGoBack(_AT_START)
         return first
 
-    def _choose_recorded(self, choose: Callable[[LookBack], None]) -> None:
+    def _choose_on_tape(self, choose: Callable[[LookBack], None]) -> None:
         """Choose a recorded line of an attempt before this one. Raises CannotGoBack."""
         if self.look_back.is_empty:
             raise CannotGoBack(_AT_START)
@@ -145,7 +144,7 @@ class TravelPlan:
     def _positions(self, frame: Translator, by_instruction: bool) -> Iterator[Position]:
         clock = self._state.clock
         for position, begins_line in own_instructions(
-            clock.trail, self._state.frames[id(frame)], frame, clock.restored_at
+            clock.traced, self._state.frames[id(frame)], frame, clock.restored_at
         ):
             if begins_line or by_instruction:
                 yield position

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import Position
 
 
 class Counted(Protocol):

@@ -23,7 +23,7 @@ class Visit:
         """Whether this compile has not reached the breakpoint here before; record it."""
         state = self._state
         state.hits_before.setdefault(breakpoint, breakpoint.hits)
-        here = breakpoint, state.clock.trail.position
+        here = breakpoint, state.clock.traced.position
         is_first = not self._at_instruction or here not in state.reached
         state.reached.add(here)
         return is_first

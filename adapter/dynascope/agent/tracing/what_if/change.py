@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.isolation.isolation import before_next_instruction
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import Position
 
 
 @dataclass(frozen=True)

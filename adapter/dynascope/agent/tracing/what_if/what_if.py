@@ -23,7 +23,7 @@ from dynascope.agent.speculation import changes
 from dynascope.agent.speculation.trial import EffectMet, Outcome, TrialRefused, trial
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
+from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
 from dynascope.explain.problem import where
@@ -156,7 +156,7 @@ class WhatIf:
     def _change(self, question: str, frame: int) -> Change:
         depth = len(self._stack) - 1 - frame
         make_change = functools.partial(
-            Change, question, self._state.clock.trail.position, place=_place(self._stack[frame])
+            Change, question, self._state.clock.traced.position, place=_place(self._stack[frame])
         )
         if question.split() == ["graph", "break"]:
             return self._graph_break(question, depth, frame)
@@ -178,9 +178,11 @@ class WhatIf:
     def _graph_break(self, question: str, depth: int, frame: int) -> Change:
         """Return a break before this instruction, or in a caller at the call at which it stands."""
         state, translator = self._state, self._stack[frame]
-        position, act = state.clock.trail.position, changes.break_graph
+        position, act = state.clock.traced.position, changes.break_graph
         if frame:
-            own = own_instructions(state.clock.trail, state.frames[id(translator)], translator, state.clock.restored_at)
+            own = own_instructions(
+                state.clock.traced, state.frames[id(translator)], translator, state.clock.restored_at
+            )
             position, act = max(position for position, _ in own), changes.break_graph_at_call
         return Change(question, position, depth, act=act, place=_place(translator))
 

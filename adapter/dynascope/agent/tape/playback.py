@@ -1,28 +1,28 @@
-"""Read what was recorded of an attempt that has ended, line by line."""
+"""Play the tape of an attempt, which has ended or not: its lines in order, and what there was when each began."""
 
 from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.tracing.history.attempt_history import (
+from dynascope.agent.tape.instructions import FrameId, Position
+from dynascope.agent.tape.tape import (
     NO_FRAME,
     NO_TEXT,
     UNBOUND,
-    AttemptHistory,
     Function,
     Segment,
     Table,
+    Tape,
 )
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
 from dynascope.facts.recompiles.guarded_value import readable
 
 
-class RecordedLine(NamedTuple):
+class TapeLine(NamedTuple):
     """A line that Dynamo began to trace."""
 
     segment: Segment
@@ -30,39 +30,38 @@ class RecordedLine(NamedTuple):
     line: int
 
 
-class RecordedAttempt:
-    """An attempt that has ended: its lines in order, and what there was when each began."""
+class Playback:
+    """The tape of an attempt as it is read: line by line."""
 
-    def __init__(self, history: AttemptHistory, has_failed: bool, first_target: Position) -> None:
+    def __init__(self, tape: Tape, has_failed: bool, first_target: Position) -> None:
         """Take `has_failed`: Dynamo raised an exception in the last line of the attempt.
 
         Each line has a target, by which it can be gone to: its number plus `first_target`.
         """
         self.first_target = first_target
-        self.name = history.name
+        self.name = tape.name
         """The compile and attempt, such as `0/1_2`."""
-        self.size = history.size
+        self.size = tape.size
         """The size in bytes, about."""
-        self._recorded = history
+        self._tape = tape
         self._has_failed = has_failed
 
     @functools.cached_property
-    def lines(self) -> list[RecordedLine]:
+    def lines(self) -> list[TapeLine]:
         """Return every line in the order of tracing; a `def` line is none of its function's."""
-        found: list[RecordedLine] = []
+        found: list[TapeLine] = []
         first: dict[FrameId, int] = {}
         begun: dict[FrameId, int] = {}
-        for segment in range(len(self._recorded.segments)):
-            began, frame, line, _ = self._recorded.segments.row(segment)
+        for segment, (began, frame, line, _) in enumerate(self._tape.segments):
             if begun.get(frame) != began:
                 begun[frame] = began
                 if frame not in first:
                     first[frame] = len(found)
                 elif first[frame] >= 0:
-                    if found[first[frame]].line == self._recorded.functions[frame].line:
+                    if found[first[frame]].line == self._tape.functions[frame].line:
                         found[first[frame]] = _DEF_LINE
                     first[frame] = -1
-                found.append(RecordedLine(segment, frame, line))
+                found.append(TapeLine(segment, frame, line))
         return [line for line in found if line is not _DEF_LINE]
 
     @property
@@ -70,17 +69,17 @@ class RecordedAttempt:
         """Return the frames that Dynamo had not left when the attempt ended, innermost first."""
         if not self.lines:
             return []
-        segment = self.lines[-1].segment if self._has_failed else len(self._recorded.segments) - 1
-        return [self._recorded.segments.row(segment)[1], *(frame for frame, _ in self._callers(segment))]
+        segment = self.lines[-1].segment if self._has_failed else len(self._tape.segments) - 1
+        return [self._tape.segments.row(segment)[1], *(frame for frame, _ in self._callers(segment))]
 
-    def has_stopped_at(self, line: RecordedLine) -> bool:
+    def has_stopped_at(self, line: TapeLine) -> bool:
         """Whether the thread stopped at the line, other than at the end of a step."""
-        return self.position(line) in self._recorded.stops
+        return self.position(line) in self._tape.stops
 
     @property
     def end_of_targets(self) -> Position:
         """Return a number above every target in this attempt."""
-        return self.first_target + len(self._recorded.segments)
+        return self.first_target + len(self._tape.segments)
 
     def target_at(self, position: Position) -> Position | None:
         """Return the target of the line that was traced at a position of this attempt."""
@@ -89,18 +88,16 @@ class RecordedAttempt:
 
     def target_of_source(self, expression: str) -> Position | None:
         """Return the target of the line that first needed a guard on what users write so."""
-        texts = self._recorded.texts.all
-        guards = map(self._recorded.guards.row, range(len(self._recorded.guards)))
-        segment = next((row[0] for row in guards if readable(texts[row[1]]) == expression), -1)
-        return None if segment < 0 else self.target_at(self._recorded.segments.row(segment)[0])
+        texts = self._tape.texts.all
+        segment = next((row[0] for row in self._tape.guards if readable(texts[row[1]]) == expression), -1)
+        return None if segment < 0 else self.target_at(self._tape.segments.row(segment)[0])
 
     def line_that_fixed(self, size: str) -> tuple[str, int, Position | None] | None:
         """Return path, line and target of the line that fixed a size, written as users do."""
-        rows = map(self._recorded.fixed.row, range(len(self._recorded.fixed)))
-        segment = next((row[0] for row in rows if readable(self._recorded.texts.all[row[1]]) == size), -1)
+        segment = next((row[0] for row in self._tape.fixed if readable(self._tape.texts.all[row[1]]) == size), -1)
         if segment < 0:
             return None
-        position, path, line = self._recorded.place(segment)
+        position, path, line = self._tape.place(segment)
         return path, line, self.target_at(position)
 
     def target_of_guard(self, path: str, line: int) -> Position | None:
@@ -110,32 +107,31 @@ class RecordedAttempt:
             for number, each in enumerate(self.lines)
             if each.line == line and real_path(self.function(each.frame).path) == path
         ]
-        tables = self._recorded.guards, self._recorded.symbols
-        guarded = {self._key(row[0]) for table in tables for row in map(table.row, range(len(table))) if row[0] >= 0}
+        tables = self._tape.guards, self._tape.symbols
+        guarded = {self._key(row[0]) for table in tables for row in table if row[0] >= 0}
         first = next((number for number in numbers if self._key(self.lines[number].segment) in guarded), None)
         number = next(iter(numbers), None) if first is None else first
         return None if number is None else self.first_target + number
 
     def function(self, frame: FrameId) -> Function:
         """Return the function of a frame."""
-        return self._recorded.functions[frame]
+        return self._tape.functions[frame]
 
-    def position(self, line: RecordedLine) -> Position:
+    def position(self, line: TapeLine) -> Position:
         """Return how many instructions had been traced when the line began, itself included."""
-        return self._recorded.segments.row(line.segment)[0]
+        return self._tape.segments.row(line.segment)[0]
 
-    def stack(self, line: RecordedLine) -> list[tuple[FrameId, int]]:
+    def stack(self, line: TapeLine) -> list[tuple[FrameId, int]]:
         """Return each frame with its line then, innermost first."""
         return [(line.frame, line.line), *self._callers(line.segment)]
 
-    def names(self, line: RecordedLine, frame: FrameId) -> dict[str, str]:
+    def names(self, line: TapeLine, frame: FrameId) -> dict[str, str]:
         """Return the text of each local variable of a frame of the stack when the line began."""
-        texts, end, own = self._recorded.texts.all, self._end(line), self.function(frame).names
+        texts, end, own = self._tape.texts.all, self._end(line), self.function(frame).names
         rows = [
-            (row[0], 0, row[2], row[4] if row[3] != UNBOUND else NO_TEXT)
-            for row in self._recorded.bindings.where(1, frame)
+            (row[0], 0, row[2], row[4] if row[3] != UNBOUND else NO_TEXT) for row in self._tape.bindings.where(1, frame)
         ]
-        rows += [(row[0], 1, row[2], row[3]) for row in self._recorded.rewritten.where(1, frame)]
+        rows += [(row[0], 1, row[2], row[3]) for row in self._tape.rewritten.where(1, frame)]
         found: dict[str, str] = {}
         for segment, _, name, text in sorted(rows, key=lambda row: row[:2]):
             if segment >= end:
@@ -150,41 +146,38 @@ class RecordedAttempt:
         """Return the text of each local variable of the outermost frame when its first line began."""
         return self.names(self.lines[0], self.lines[0].frame) if self.lines else {}
 
-    def guards(self, line: RecordedLine) -> list[tuple[str, str, str, int]]:
+    def guards(self, line: TapeLine) -> list[tuple[str, str, str, int]]:
         """Return (source, type, path, line) of each guard before the line: the line that needed it."""
-        recorded, texts, found = self._recorded, self._recorded.texts.all, []
-        for segment, source, kind in self._before(line, recorded.guards):
-            _, path, number = recorded.place(max(segment, 0))
+        tape, texts, found = self._tape, self._tape.texts.all, []
+        for segment, source, kind in self._before(line, tape.guards):
+            _, path, number = tape.place(max(segment, 0))
             found.append((texts[source], texts[kind], path, number))
         return found
 
-    def symbols(self, line: RecordedLine) -> dict[str, list[str]]:
+    def symbols(self, line: TapeLine) -> dict[str, list[str]]:
         """Return the sentences about each symbol before the line."""
-        texts, found = self._recorded.texts.all, dict[str, list[str]]()
-        for _, symbol, sentence in self._before(line, self._recorded.symbols):
+        texts, found = self._tape.texts.all, dict[str, list[str]]()
+        for _, symbol, sentence in self._before(line, self._tape.symbols):
             found.setdefault(texts[symbol], []).append(texts[sentence])
         return found
 
-    def nodes(self, line: RecordedLine) -> list[str]:
+    def nodes(self, line: TapeLine) -> list[str]:
         """Return the nodes of the graph before the line."""
-        return [self._recorded.texts.all[text] for _, text in self._before(line, self._recorded.nodes)]
+        return [self._tape.texts.all[text] for _, text in self._before(line, self._tape.nodes)]
 
-    def _before(self, line: RecordedLine, table: Table) -> Iterator[tuple[int, ...]]:
-        for row in map(table.row, range(len(table))):
-            if row[0] >= line.segment:
-                break
-            yield row
+    def _before(self, line: TapeLine, table: Table) -> Iterator[tuple[int, ...]]:
+        return itertools.takewhile(lambda row: row[0] < line.segment, table)
 
-    def _end(self, line: RecordedLine) -> Segment:
+    def _end(self, line: TapeLine) -> Segment:
         """Return the first segment that is later than the line.
 
         Arguments are bound in a frame's first segment.
         """
-        is_first = next(self._recorded.segments.where(1, line.frame))[0] == self.position(line)
+        is_first = next(self._tape.segments.where(1, line.frame))[0] == self.position(line)
         return line.segment + is_first
 
     def _callers(self, segment: Segment) -> Iterator[tuple[FrameId, int]]:
-        segments = self._recorded.segments
+        segments = self._tape.segments
         wanted = segments.row(segment)[3]
         while wanted != NO_FRAME and segment > 0:
             segment -= 1
@@ -194,8 +187,8 @@ class RecordedAttempt:
                 wanted = caller
 
     def _key(self, segment: Segment) -> tuple[FrameId, int]:
-        began, frame, *_ = self._recorded.segments.row(segment)
+        began, frame, *_ = self._tape.segments.row(segment)
         return frame, began
 
 
-_DEF_LINE = RecordedLine(-1, NO_FRAME, 0)
+_DEF_LINE = TapeLine(-1, NO_FRAME, 0)

@@ -1,4 +1,4 @@
-"""Write the history of an attempt while Dynamo traces it. Used on the compiling thread."""
+"""Write the tape of an attempt while Dynamo traces it. Used on the compiling thread."""
 
 from __future__ import annotations
 
@@ -23,33 +23,32 @@ from dynascope.agent.internals.variables.variables import (
     unread_cache,
     without_lazy,
 )
-from dynascope.agent.tracing.history.attempt_history import (
+from dynascope.agent.tape.change_writer import ChangeWriter
+from dynascope.agent.tape.growth_writer import GrowthWriter
+from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
+from dynascope.agent.tape.tape import (
     NO_FRAME,
     NO_TEXT,
     UNBOUND,
-    AttemptHistory,
     Segment,
+    Tape,
 )
-from dynascope.agent.tracing.history.change_writer import ChangeWriter
-from dynascope.agent.tracing.history.growth_writer import GrowthWriter
-from dynascope.agent.tracing.history.traced_frames import Functions, TracedFrame
-from dynascope.agent.tracing.history.value_numbers import ValueNumbers
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position, Trail
+from dynascope.agent.tape.traced_frames import Functions, TracedFrame
+from dynascope.agent.tape.value_numbers import ValueNumbers
 
 
-class HistoryWriter:
-    """Write one attempt's history."""
+class TapeWriter:
+    """Write one attempt's tape."""
 
-    def __init__(self, name: str, trail: Trail, outermost: Translator, failures: HookFailures) -> None:
-        self.history = AttemptHistory(name)
-        self.values = ValueNumbers(self.history.made)
+    def __init__(self, name: str, traced: TracedInstructions, outermost: Translator, failures: HookFailures) -> None:
+        self.tape = Tape(name)
+        self.values = ValueNumbers(self.tape.made)
         self.segment_at: dict[Position, Segment] = {}
         """The segment that began at each stop."""
         output = translators.output_of(outermost)
-        self._trail = trail
+        self._traced = traced
         self.failures = failures
-        self.growth = GrowthWriter(self.history, output)
+        self.growth = GrowthWriter(self.tape, output)
         self._output = output
         self._options = ViewOptions(SideEffects(output))
         self._functions = Functions()
@@ -58,7 +57,7 @@ class HistoryWriter:
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
-        self._changes = ChangeWriter(self.history, self.values, self._options)
+        self._changes = ChangeWriter(self.tape, self.values, self._options)
 
     @property
     def frames(self) -> frozenset[FrameId]:
@@ -70,11 +69,11 @@ class HistoryWriter:
     def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
         """Record that Dynamo enters or resumes a frame; return its `watcher`."""
         self._close()
-        frame = self._paused.pop(number, None) or TracedFrame(number, translator, self._trail.position + 1)
+        frame = self._paused.pop(number, None) or TracedFrame(number, translator, self._traced.position + 1)
         if self._stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
                 self.values.of(argument)  # made by the line that calls
-        self.history.functions[number] = self._functions.of(translators.code_of(translator))
+        self.tape.functions[number] = self._functions.of(translators.code_of(translator))
         self._stack.append(frame)
         for name in frame.texts:  # of a generator that is resumed
             self._note_kind(frame, name, frame.variable(name))
@@ -114,7 +113,7 @@ class HistoryWriter:
         def line_begins(line: int) -> None:
             if line != frame.line:
                 self._close()
-                frame.line, frame.began = line, self._trail.position
+                frame.line, frame.began = line, self._traced.position
                 self._open()
 
         values = self.values
@@ -137,26 +136,27 @@ class HistoryWriter:
         """Record everything up to here; `stops`: the thread stops here, not at the end of a step."""
         self._close()
         if stops and self._stack:
-            self.history.stops.append(self._stack[-1].began)
+            self.tape.stops.append(self._stack[-1].began)
         self._open()
-        self.segment_at[self._trail.position] = self._segment
+        self.segment_at[self._traced.position] = self._segment
 
     # ---- segments
 
     def _open(self) -> None:
         if self._stack:
             frame = self._stack[-1]
-            self._segment = self.values.segment = len(self.history.segments)
+            self._segment = self.values.segment = len(self.tape.segments)
             caller = self._stack[-2].number if len(self._stack) > 1 else NO_FRAME
-            self.history.segments.add(frame.began, frame.number, frame.line, caller)
+            self.tape.segments.add(frame.began, frame.number, frame.line, caller)
 
     def _close(self) -> None:
         if not self._stack:
             return
+        self.values.number_appeared()
         self._options.effects = SideEffects(self._output)  # Dynamo puts a copy in its place while it speculates
         with torch._C.DisableTorchFunction():
             self._note_names(self._stack[-1])
-            read = [(frame, names) for frame in self._stack if (names := self._read_meanwhile(frame))]
+            read = [(each, names) for each in self._stack if each.unread and (names := self._read_meanwhile(each))]
             if self._changes.any():
                 if self._changes.any_cell():
                     self._bind_changed_cells()
@@ -191,14 +191,14 @@ class HistoryWriter:
 
     def _note_unused_arguments(self, frame: TracedFrame) -> None:
         """Record the arguments that Dynamo does not track before it reads them (2.14)."""
-        number = self.history.texts.number
+        number = self.tape.texts.number
         with torch._C.DisableTorchFunction():
             for name, value in unused_arguments(frame.translator).items():
                 text = number(value_text(value, self._options, 0))
-                self.history.rewritten.add(self._segment, frame.number, number(name), text)
+                self.tape.rewritten.add(self._segment, frame.number, number(name), text)
 
     def _bind(self, frame: TracedFrame, name: str, variable: object | None) -> None:
-        number = self.history.texts.number
+        number = self.tape.texts.number
         value, text, source = UNBOUND, number(""), -1
         if variable is not None:
             realised, _ = without_lazy(variable)
@@ -219,9 +219,9 @@ class HistoryWriter:
             frame.unread.pop(name, None)
             frame.texts.pop(name, None)
             self._changes.changeable.unbind(frame, name)
-        self.history.bindings.add(self._segment, frame.number, number(name), value, text, source)
+        self.tape.bindings.add(self._segment, frame.number, number(name), value, text, source)
         if new_values.is_unset(variable):
-            self.history.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
+            self.tape.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
 
     def _in_cell(self, cell: object) -> object | None:
         """Return what a cell holds; None while it is empty."""
@@ -234,7 +234,7 @@ class HistoryWriter:
         for name in list(names):
             text = self._written(frame.variable(name))
             if text != frame.texts[name]:
-                frame.rewrite(self.history, self._segment, name, text)
+                frame.rewrite(self.tape, self._segment, name, text)
 
     def _read_meanwhile(self, frame: TracedFrame) -> list[str]:
         """Return the names whose lazy variables Dynamo has read, and those of iterators."""
@@ -268,7 +268,7 @@ class HistoryWriter:
                     self._bind(frame, name, variable)
 
     def _written(self, variable: Any) -> int:
-        return self.history.texts.number(variable_text(self._options, variable, 0))
+        return self.tape.texts.number(variable_text(self._options, variable, 0))
 
 
 def _is_same(before: object, now: object) -> bool:

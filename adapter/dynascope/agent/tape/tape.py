@@ -1,4 +1,4 @@
-"""The recorded history of one attempt: which line made, bound, changed or guarded what.
+"""The tape of one attempt: which line made, bound, changed or guarded what.
 
 Everything is a number in an array, and every text is kept once: a 24-block transformer takes less than 2 MB. Time is
 counted in segments: runs of instructions of one line of one call, between which Dynamo enters and leaves others.
@@ -6,12 +6,12 @@ counted in segments: runs of instructions of one line of one call, between which
 
 from __future__ import annotations
 
+import bisect
 from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import FrameId, Position
 
 Segment = int
 """The number of a segment, from 0 in order of time."""
@@ -47,7 +47,16 @@ class Table:
         return tuple(self._cells[start : start + self._width])
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return map(self.row, range(len(self)))
+        return self.rows_from(0)
+
+    def rows_from(self, segment: int) -> Iterator[tuple[int, ...]]:
+        """Return the rows from a segment on, where that is the first cell and never decreases."""
+        start = bisect.bisect_left(self.column(0), segment) * self._width if segment else 0
+        return zip(*(self._cells[start + column :: self._width] for column in range(self._width)), strict=True)
+
+    def column(self, column: int) -> array[int]:
+        """Return the cells of a column."""
+        return self._cells[column :: self._width]
 
     def where(self, column: int, cell: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows that have this cell, in order."""
@@ -55,7 +64,7 @@ class Table:
             self._indexed, self._indices = len(self._cells), {}
         if column not in self._indices:
             index: dict[int, list[int]] = {}
-            for number, each in enumerate(self._cells[column :: self._width]):
+            for number, each in enumerate(self.column(column)):
                 index.setdefault(each, []).append(number)
             self._indices[column] = index
         yield from map(self.row, self._indices[column].get(cell, ()))
@@ -90,7 +99,7 @@ class Texts:
 
 
 class Function(NamedTuple):
-    """The function of a frame, without its code: a history outlives what was compiled."""
+    """The function of a frame, without its code: a tape outlives what was compiled."""
 
     name: str
     path: str
@@ -104,8 +113,8 @@ class Function(NamedTuple):
     """Whether Dynamo traces it where the source has no call of it."""
 
 
-class AttemptHistory:
-    """The history of one attempt, in tables of numbers; written only by `HistoryWriter`."""
+class Tape:
+    """What was recorded of one attempt, in tables of numbers; written only by `TapeWriter`."""
 
     def __init__(self, name: str) -> None:
         self.name = name

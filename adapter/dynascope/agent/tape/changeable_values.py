@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from dynascope.agent.internals.variables.reach import Reach, reach
 from dynascope.agent.internals.variables.variables import may_change
-from dynascope.agent.tracing.history.attempt_history import Value
-from dynascope.agent.tracing.history.traced_frames import TracedFrame
-from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tape.instructions import FrameId
+from dynascope.agent.tape.tape import Value
+from dynascope.agent.tape.traced_frames import TracedFrame
 
 Name = tuple[FrameId, str]
 

@@ -1,4 +1,4 @@
-"""Keep what is known of each frame while its history is written."""
+"""Keep what is known of each frame while its tape is written."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from dynascope.agent.internals.frames.polyfills import stands_for_builtin
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.agent.tracing.history.attempt_history import AttemptHistory, Function, Segment, Value
-from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
+from dynascope.agent.tape.instructions import FrameId, Position
+from dynascope.agent.tape.tape import Function, Segment, Tape, Value
 
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -43,10 +42,10 @@ class TracedFrame:
         """Return the variable of a name, or the one in its cell."""
         return self.in_cells.get(name, self.names[name])
 
-    def rewrite(self, history: AttemptHistory, segment: Segment, name: str, text: int) -> None:
+    def rewrite(self, tape: Tape, segment: Segment, name: str, text: int) -> None:
         """Record that the text of a name is another now."""
         self.texts[name] = text
-        history.rewritten.add(segment, self.number, history.texts.number(name), text)
+        tape.rewritten.add(segment, self.number, tape.texts.number(name), text)
 
 
 class Functions:

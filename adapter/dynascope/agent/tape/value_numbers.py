@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from dynascope.agent.events import values as new_values
 from dynascope.agent.internals.variables.variables import contents, is_container, source_of
-from dynascope.agent.tracing.history.attempt_history import Segment, Value
+from dynascope.agent.tape.tape import Segment, Value
 
 _FORGET_FROM = 2000
 """The number of values kept alive from which those are forgotten that Dynamo has dropped."""
 _OWN_REFERENCES = 4
 """To a value, in `forget_dropped`: the dict's, the list's, the loop's and that of the call of `getrefcount`."""
+_APPEARED: Value = -2
+"""Stands for the number of a value that has appeared, until it has one."""
 
 
 class ValueNumbers:
@@ -37,17 +39,33 @@ class ValueNumbers:
         self._made = made
         self._alive: dict[int, object] = {}
         self._forget_from = _FORGET_FROM
+        self._appeared: list[object] = []
+        """The values that have appeared and have no number yet, which are kept alive until then."""
         self._inputs: dict[str, Value] = {}
         """The value of each source."""
         self._shared = new_values.shared_constants()
 
     def appeared(self, stack: Sequence[object]) -> None:
-        """Number the values on top of a value stack."""
-        known = self.by_identity
-        for variable in reversed(stack):
-            if id(variable) in known:
-                break
-            self.of(variable)
+        """Note the values on top of a value stack, which `number_appeared` numbers.
+
+        It runs at every instruction that makes a value, outside hooks: it makes no container.
+        """
+        known, place = self.by_identity, len(stack)
+        while place and id(stack[place - 1]) not in known:
+            place -= 1
+            variable = stack[place]
+            known[id(variable)] = _APPEARED
+            self._appeared.append(variable)
+            if new_values.is_constant(variable):
+                self.constants.add(id(variable))
+
+    def number_appeared(self) -> None:
+        """Number the values that have appeared in this segment, before anything is asked of one."""
+        for variable in self._appeared:
+            if self.by_identity[id(variable)] == _APPEARED:
+                del self.by_identity[id(variable)]
+                self.of(variable)
+        self._appeared.clear()
         if len(self._alive) > self._forget_from:
             self._forget_dropped()
 

@@ -27,7 +27,7 @@ _NOT_SET = "Nothing can be set here: this line is shown as it was recorded."
 
 
 class Moment(Protocol):
-    """A recorded line, with what there was when it began."""
+    """A line of a tape, with what there was when it began."""
 
     @property
     def compile(self) -> str:
@@ -57,8 +57,8 @@ class Moment(Protocol):
         """Return the nodes of the graph so far."""
 
 
-class RecordedLineInspection(StopInspection):
-    """The stop at a recorded line; the thread itself still waits where it was."""
+class TapeLineInspection(StopInspection):
+    """The stop at a line of a tape; the thread itself still waits where it was."""
 
     no_data_breakpoints = "This line is shown as it was recorded; data breakpoints are set at a stop in a compile."
 

@@ -18,7 +18,7 @@ from dynascope.wire.messages import ResumeCommand
 MakeInspection = Callable[[Iterator[int], Sequence[types.FrameType]], Any]
 
 
-class RecordedStops:
+class LookBackStops:
     """Wait at a stop, and at the recorded lines to which the user goes from there. On stopped threads."""
 
     def __init__(self, stops: CompileStops, runtime_frames: RuntimeFrames, histories: Histories) -> None:
@@ -36,7 +36,7 @@ class RecordedStops:
         while isinstance(moment := plan.chosen, Moment):
             plan.chosen = None
             there = plan.look_back.at(moment, plan.go_to)
-            make = functools.partial(_recorded, moment, there)
+            make = functools.partial(_on_tape, moment, there)
             first = self._runtime_frames.first()
             command = self._stops.wait(make, first, moment.stop, moment.description, is_recorded=True)
             self._stops.step_prepared(-1)
@@ -46,11 +46,9 @@ class RecordedStops:
         return command
 
 
-def _recorded(
-    moment: Moment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
-) -> Any:
-    from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+def _on_tape(moment: Moment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:
+    from dynascope.agent.inspection.tape_line import TapeLineInspection
 
-    inspection = RecordedLineInspection(moment, ids, runtime_frames)
+    inspection = TapeLineInspection(moment, ids, runtime_frames)
     inspection.travel_plan = look_back
     return inspection

@@ -10,14 +10,14 @@ import types
 from array import array
 from collections.abc import Collection, Iterator
 
-from dynascope.agent.tracing.stepping import FrameId
-
 Position = int
+FrameId = int
+"""The number of a frame, the same in each trace that is repeated."""
 
 _NO_FRAME: FrameId = 0
 
 
-class Trail:
+class TracedInstructions:
     """The instructions of one attempt in order. Four bytes each; used only on the compiling thread."""
 
     def __init__(self) -> None:

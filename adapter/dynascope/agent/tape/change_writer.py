@@ -9,17 +9,17 @@ from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.variables import is_container
-from dynascope.agent.tracing.history.attempt_history import AttemptHistory, Segment, Value
-from dynascope.agent.tracing.history.changeable_values import ChangeableValues
-from dynascope.agent.tracing.history.value_numbers import ValueNumbers
+from dynascope.agent.tape.changeable_values import ChangeableValues
+from dynascope.agent.tape.tape import Segment, Tape, Value
+from dynascope.agent.tape.value_numbers import ValueNumbers
 
 
 class ChangeWriter:
     """Collect what Dynamo says has changed, and write it where the segment ends."""
 
-    def __init__(self, history: AttemptHistory, values: ValueNumbers, options: ViewOptions) -> None:
+    def __init__(self, tape: Tape, values: ValueNumbers, options: ViewOptions) -> None:
         self.changeable = ChangeableValues()
-        self._history = history
+        self._tape = tape
         self._values = values
         self._options = options
         self._changed: list[tuple[object, str | None]] = []
@@ -51,7 +51,7 @@ class ChangeWriter:
         for value, text in texts.items():
             if self._is_other(value, values[value], text, others):
                 self._values.texts[value] = text
-                self._history.changes.add(segment, value, text)
+                self._tape.changes.add(segment, value, text)
         if not all(map(_changes_alone, variables.values())):  # then others' texts may change with theirs
             more = {value: named[value].variable for value in self.changeable.with_other_text()}
             texts |= {v: self._text(each) for v, each in more.items() if v not in texts and is_container(each)}
@@ -65,7 +65,7 @@ class ChangeWriter:
 
         Dynamo reports changes also where nothing is other than before.
         """
-        if "…" in self._history.texts.all[text] or id(variable) in others:
+        if "…" in self._tape.texts.all[text] or id(variable) in others:
             return True
         before = self._values.texts.get(value)
         if before != text and not (before is None and is_container(variable)):  # a constructor fills it
@@ -75,16 +75,16 @@ class ChangeWriter:
     def _rewrite_names(self, segment: Segment, value: Value, text: int) -> None:
         for (_, name), frame in self.changeable.named[value].names.items():
             if text != frame.texts[name]:
-                frame.rewrite(self._history, segment, name, text)
+                frame.rewrite(self._tape, segment, name, text)
 
     def _write_attribute(self, segment: Segment, value: Value, variable: object, attribute: str) -> None:
         assert self._options.effects is not None
         now = self._options.effects.pending_attributes(variable).get(attribute)
         text = f".{attribute} = {variable_text(self._options, now, 1)}" if now is not None else f"del .{attribute}"
-        self._history.changes.add(segment, value, self._history.texts.number(text))
+        self._tape.changes.add(segment, value, self._tape.texts.number(text))
 
     def _text(self, variable: object) -> int:
-        return self._history.texts.number(variable_text(self._options, variable, 0))
+        return self._tape.texts.number(variable_text(self._options, variable, 0))
 
 
 def _changes_alone(variable: object) -> bool:
