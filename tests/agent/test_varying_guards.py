@@ -132,6 +132,6 @@ def test_why_tells_it_at_a_stop() -> None:
         next(load(PATH).main_layers())
     (answer,) = told
     first, row = answer.splitlines()
-    assert first == "This is the first compile of forward."
+    assert first == "This is the first compile of Layer.forward."
     assert row.startswith("will vary: self.number must be 2, and is 3, 4 in modules of its class in the same list")
     assert row.endswith(f"(varying.py:{LABELS['layers']} needs this).")
