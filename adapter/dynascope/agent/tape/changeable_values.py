@@ -68,7 +68,7 @@ class ChangeableValues:
         """Return the values that have one of these variables in them."""
         for value in list(self._unknown):
             found = self._reaches.get(value)
-            if found is not None and found.is_outdated():
+            if found is not None and found.vt is not None:
                 self._read_since.add(value)
                 found = None
             if found is None:

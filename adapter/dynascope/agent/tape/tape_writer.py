@@ -15,8 +15,10 @@ from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    is_container,
     node_of,
     read_meanwhile,
     source_of,
@@ -35,6 +37,9 @@ from dynascope.agent.tape.tape import (
 )
 from dynascope.agent.tape.traced_frames import Functions, TracedFrame
 from dynascope.agent.tape.value_numbers import ValueNumbers
+
+_FOLLOWED = 20
+"""The most values in a container for which the text of the container is written again when Dynamo reads one."""
 
 
 class TapeWriter:
@@ -234,6 +239,8 @@ class TapeWriter:
         for name in list(names):
             text = self._written(frame.variable(name))
             if text != frame.texts[name]:
+                if frame.values[name] in self.values.texts:
+                    self.values.texts[frame.values[name]] = text
                 frame.rewrite(self.tape, self._segment, name, text)
 
     def _read_meanwhile(self, frame: TracedFrame) -> list[str]:
@@ -250,6 +257,8 @@ class TapeWriter:
             frame.unread[name] = unread_cache(variable)
         elif new_values.moves_unnoticed(realised):
             frame.unread[name] = None
+        elif is_container(realised) and 0 < len((inside := reach(realised)).unread) <= _FOLLOWED:
+            frame.unread[name] = inside
         else:
             frame.unread.pop(name, None)
         self._changes.changeable.bind(frame, name, self.values.of(variable), variable)

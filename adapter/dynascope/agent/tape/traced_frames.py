@@ -34,7 +34,7 @@ class TracedFrame:
         """The text of each name."""
         self.unread: dict[str, object | None] = {}
         """The names whose text may change without a mutation event: of a lazy variable, with the cache that Dynamo
-        fills when it reads it, and of an iterator, with None."""
+        fills when it reads it, of a container of some, with its `Reach`, and of an iterator, with None."""
         self.in_cells: dict[str, object | None] = {}
         """The variable in the cell of each name that has one."""
 

@@ -45,8 +45,10 @@ class Reach(NamedTuple):
     is_all: bool
     """Whether its text depends on nothing else, as it does on a list where an iterator over the list is in it."""
 
-    def is_outdated(self) -> bool:
-        return any(cache.vt is not None for cache in self.unread)
+    @property
+    def vt(self) -> Any:
+        """Return a variable in it that Dynamo has read meanwhile (`LazyCache.vt`, 2.1), or None."""
+        return next((cache.vt for cache in self.unread if cache.vt is not None), None)
 
 
 def reach(variable: object) -> Reach:
