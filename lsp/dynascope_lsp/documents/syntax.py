@@ -201,3 +201,8 @@ def module_candidates(name: str, importer: str, level: int, folders: list[str]) 
         path = os.path.join(base, *parts)
         found += [path + ".py", os.path.join(path, "__init__.py")] if parts else [os.path.join(path, "__init__.py")]
     return list(dict.fromkeys(found))
+
+
+def words(names: str, *, prefix: str = "") -> frozenset[str]:
+    """Split a text into names, each with a prefix."""
+    return frozenset(prefix + each for each in names.split())

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from dynascope_lsp.documents.syntax import Function, FunctionNode, Index
-from dynascope_lsp.fixes.expressions.effects import is_number, mutates
+from dynascope_lsp.fixes.effects import is_number, mutates
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.place import Place
 from dynascope_lsp.recorded.program_files import program_files

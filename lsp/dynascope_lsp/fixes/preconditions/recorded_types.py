@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from dynascope_lsp.fixes.expressions.names import full_name
 from dynascope_lsp.fixes.fix import Refused
+from dynascope_lsp.fixes.inference import full_name
 from dynascope_lsp.fixes.place import Place
 from dynascope_lsp.fixes.sites import COMPILE, is_traced
 from dynascope_lsp.recorded.program_files import program_files

@@ -49,10 +49,7 @@ BRANCH_ON_RANDOM = Rule("random branch")
 FUNCTIONS: dict[str, Rule] = {
     "builtins.print": PRINT,
     "builtins.breakpoint": BREAKPOINT,
-    **dict.fromkeys(
-        ("builtins.open", "builtins.exec", "builtins.compile", "builtins.globals", "builtins.input"),
-        BUILTIN,
-    ),
+    **dict.fromkeys((f"builtins.{name}" for name in ("open", "exec", "compile", "globals", "input")), BUILTIN),
     **dict.fromkeys(
         (
             *("time.time", "time.perf_counter", "time.monotonic", "time.sleep", "time.process_time", "time.time_ns"),
@@ -72,18 +69,15 @@ FUNCTIONS: dict[str, Rule] = {
     **dict.fromkeys(("warnings.warn", "warnings.simplefilter", "warnings.filterwarnings"), WARNING),
     "torch.autograd.grad": AUTOGRAD,
     "torch._dynamo.graph_break": GRAPH_BREAK,
+    "torch.compiler.disable()d": DISABLED,
     "torch.nn.utils.rnn.pack_padded_sequence": DATA_DEPENDENT,
 }
 """By full name: functions that break with any arguments."""
 
+_SHAPED_BY_DATA = ("nonzero", "unique", "unique_consecutive", "masked_select", "argwhere")
+
 TENSOR_FUNCTIONS: dict[str, Rule] = {
-    **dict.fromkeys(
-        (
-            *("torch.nonzero", "torch.unique", "torch.unique_consecutive", "torch.masked_select", "torch.argwhere"),
-            "torch.bincount",
-        ),
-        DYNAMIC_SHAPE,
-    ),
+    **dict.fromkeys((f"torch.{name}" for name in (*_SHAPED_BY_DATA, "bincount")), DYNAMIC_SHAPE),
     **dict.fromkeys(("torch.equal", "torch.allclose", "torch.is_nonzero"), DATA_DEPENDENT),
     **dict.fromkeys(("builtins.float", "builtins.int", "builtins.bool"), ITEM),
     **dict.fromkeys(("math.sqrt", "math.floor", "math.ceil", "math.exp", "math.log"), DATA_DEPENDENT),
@@ -95,7 +89,7 @@ TENSOR_FUNCTIONS: dict[str, Rule] = {
 METHODS: dict[str, Rule] = {
     "item": ITEM,
     "tolist": TOLIST,
-    **dict.fromkeys(("nonzero", "unique", "unique_consecutive", "masked_select", "argwhere"), DYNAMIC_SHAPE),
+    **dict.fromkeys(_SHAPED_BY_DATA, DYNAMIC_SHAPE),
     **dict.fromkeys(("allclose", "is_nonzero", "equal"), DATA_DEPENDENT),
     "backward": BACKWARD,
     **dict.fromkeys(
@@ -119,11 +113,3 @@ NUMPY_RANDOM = {
     **dict.fromkeys(("normal", "uniform", "randint"), 2),
 }
 """Functions of `numpy.random` that Dynamo traces, with the number of arguments of a call that returns one number."""
-
-MODULE_CONSTRUCTORS = frozenset(
-    f"torch.nn.{name}"
-    for name in (
-        *("Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm"),
-        *("BatchNorm1d", "BatchNorm2d", "Embedding", "LSTM", "GRU"),
-    )
-)

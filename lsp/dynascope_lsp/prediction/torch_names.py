@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from dynascope_lsp.documents.syntax import words
 from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, Constant, Value
 
-
-def _words(names: str, *, prefix: str = "") -> frozenset[str]:
-    """Split a text into names, each with a prefix."""
-    return frozenset(prefix + each for each in names.split())
-
-
-NOT_TENSORS = _words(
+NOT_TENSORS = words(
     """
     Size device dtype finfo iinfo Generator no_grad enable_grad inference_mode autocast get_default_dtype is_tensor
     is_floating_point is_complex is_grad_enabled numel typename vmap get_num_threads promote_types result_type
@@ -25,38 +20,25 @@ NOT_TENSORS = _words(
 )
 """Functions of torch that do not return a tensor, or not always."""
 
-NOT_FUNCTIONS = frozenset(
-    ("float16", "float32", "float64", "bfloat16", "int8", "int32", "int64", "bool", "long", "strided")
-)
+NOT_FUNCTIONS = words("float16 float32 float64 bfloat16 int8 int32 int64 bool long strided")
 
-MASKS = _words(
-    """
-    eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not isclose
-    """
-)
+MASKS = words("eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not isclose")
 """Functions and methods that return masks: boolean tensors."""
 
-REDUCTIONS = _words(
+REDUCTIONS = words("sum mean any all max min prod std var norm amax amin argmax argmin median logsumexp")
+TENSOR_METHODS = REDUCTIONS | MASKS
+TENSOR_METHODS |= words(
     """
-    sum mean any all max min prod std var norm amax amin argmax argmin median logsumexp
-    """
-)
-TENSOR_METHODS = (
-    _words(
-        """
     abs add sub mul div matmul mm bmm relu sigmoid tanh exp log sqrt pow softmax log_softmax clamp clip cumsum view
     reshape permute transpose squeeze unsqueeze flatten expand expand_as repeat contiguous clone detach float half
     double long int bool to cpu cuda type_as masked_fill masked_fill_ gather scatter index_select neg round floor
     ceil fill_ zero_ add_ mul_ t flip roll tril triu view_as count_nonzero square rsqrt sin cos sign new_zeros
     new_ones new_full new_tensor
     """
-    )
-    | REDUCTIONS
-    | MASKS
 )
 """Methods that return a tensor when their receiver is one."""
 
-TELLING_METHODS = REDUCTIONS | _words("abs relu softmax masked_fill matmul isnan isfinite isinf numpy")
+TELLING_METHODS = REDUCTIONS | words("abs relu softmax masked_fill matmul isnan isfinite isinf numpy")
 """Methods that hardly any other object in compiled code has: their receiver is taken to be a tensor."""
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
@@ -66,22 +48,23 @@ LAYER_TENSORS = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias", "
 
 TENSOR_CLASS = "torch.Tensor"
 
-RETURN_THEMSELVES = frozenset(
-    ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to_empty", "apply")
-)
+RETURN_THEMSELVES = words("to cuda cpu eval train half float double bfloat16 requires_grad_ to_empty apply")
 """Methods of nn.Module that return the module."""
 
-LISTS = frozenset(
-    f"torch.nn.{name}"
-    for name in (
-        *("MultiheadAttention", "LSTMCell", "AdaptiveLogSoftmaxWithLoss", "Module", "ModuleDict", "ParameterDict"),
-        *("Transformer", "RNN", "GRU", "LSTM", "Sequential", "ModuleList", "ParameterList", "Parameter", "Buffer"),
-        "UninitializedParameter",
-    )
+LISTS = words(
+    """
+    MultiheadAttention LSTMCell AdaptiveLogSoftmaxWithLoss Module ModuleDict ParameterDict Transformer RNN GRU LSTM
+    Sequential ModuleList ParameterList Parameter Buffer UninitializedParameter
+    """,
+    prefix="torch.nn.",
 )
 """Classes of torch.nn whose objects do not return exactly one tensor when called."""
 
-SEVERAL_TENSORS = _words(
+MODULE_CONSTRUCTORS = words(
+    "Linear Conv1d Conv2d Conv3d LayerNorm BatchNorm1d BatchNorm2d Embedding LSTM GRU", prefix="torch.nn."
+)
+
+SEVERAL_TENSORS = words(
     """
     topk sort kthvalue mode cummax cummin chunk split unbind tensor_split aminmax split_with_sizes hsplit vsplit
     dsplit slogdet qr frexp
@@ -89,7 +72,7 @@ SEVERAL_TENSORS = _words(
 )
 """Functions and methods that return several tensors."""
 
-MORE_TENSOR_METHODS = _words(
+MORE_TENSOR_METHODS = words(
     """
     argsort index_add index_fill index_copy scatter_add diag diagonal outer dot mv swapaxes movedim narrow select
     unfold log1p expm1 log2 log10 erf tan atan cumprod lerp nan_to_num bitwise_and bitwise_or remainder fmod maximum
@@ -114,65 +97,55 @@ def gives_tensors(name: str) -> bool:
 
 
 CONSTANTS: dict[str, Value] = {
-    "torch.compiler.is_compiling": Constant(True),
-    "torch.compiler.is_dynamo_compiling": Constant(True),
-    "torch._dynamo.is_compiling": Constant(True),
-    "torch._dynamo.external_utils.is_compiling": Constant(True),
-    "torch.compiler.is_exporting": Constant(False),
-    "torch.jit.is_scripting": Constant(False),
-    "torch.jit.is_tracing": Constant(False),
-    "torch._utils.is_compiling": Constant(True),
+    **dict.fromkeys(
+        words(
+            """
+            compiler.is_compiling compiler.is_dynamo_compiling _dynamo.is_compiling
+            _dynamo.external_utils.is_compiling _utils.is_compiling
+            """,
+            prefix="torch.",
+        ),
+        Constant(True),
+    ),
+    **dict.fromkeys(words("compiler.is_exporting jit.is_scripting jit.is_tracing", prefix="torch."), Constant(False)),
+    "torch.nn.Parameter": TENSOR,
 }
-"""Functions whose result Dynamo knows at compile time."""
+"""Functions whose result is always the same, or always a tensor."""
 
-NOT_TRACED = frozenset(
-    f"torch.{name}"
-    for name in (
-        *("compiler.disable", "_dynamo.disable", "compiler.allow_in_graph", "_dynamo.allow_in_graph", "jit.ignore"),
-        *("_dynamo.nonstrict_trace", "compiler.nonstrict_trace", "compiler.assume_constant_result", "jit.script"),
-        *("library.custom_op", "_dynamo.assume_constant_result", "_dynamo.dont_skip_tracing"),
-    )
+NOT_TRACED = words(
+    """
+    compiler.disable _dynamo.disable compiler.allow_in_graph _dynamo.allow_in_graph jit.ignore jit.script
+    _dynamo.nonstrict_trace compiler.nonstrict_trace compiler.assume_constant_result _dynamo.assume_constant_result
+    library.custom_op _dynamo.dont_skip_tracing
+    """,
+    prefix="torch.",
 )
 """Decorators and wrappers that Dynamo does not trace through."""
 
-DISABLING = frozenset(("torch.compiler.disable", "torch._dynamo.disable"))
+DISABLING = words("torch.compiler.disable torch._dynamo.disable")
 
-CONTEXTS = frozenset(
-    (
-        *("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.autocast", "torch.set_grad_enabled"),
-        *("torch.amp.autocast", "torch.profiler.record_function", "torch.autograd.profiler.record_function"),
-        *("contextlib.nullcontext", "contextlib.suppress"),
-    )
+CONTEXTS = words(
+    """
+    torch.no_grad torch.enable_grad torch.inference_mode torch.autocast torch.set_grad_enabled torch.amp.autocast
+    torch.profiler.record_function torch.autograd.profiler.record_function contextlib.nullcontext contextlib.suppress
+    """
 )
 """Context managers that Dynamo enters, and can enter again after a break."""
 
 CONTEXT_MANAGER = "contextlib.contextmanager"
 """The decorator of generators whose first part runs when `with` calls them."""
 
-TRANSPARENT = frozenset(
-    (
-        *("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.compile", "torch.autocast"),
-        CONTEXT_MANAGER,
-        *(
-            "builtins.staticmethod",
-            "builtins.classmethod",
-            "builtins.property",
-            "typing.no_type_check",
-            "typing.override",
-        ),
-        *(
-            "functools.wraps",
-            "abc.abstractmethod",
-            "torch.compiler.nested_compile_region",
-            "torch.jit.export",
-            "torch.jit.unused",
-        ),
-    )
+TRANSPARENT = words(
+    """
+    torch.no_grad torch.inference_mode torch.enable_grad torch.compile torch.autocast contextlib.contextmanager
+    builtins.staticmethod builtins.classmethod builtins.property typing.no_type_check typing.override functools.wraps
+    abc.abstractmethod torch.compiler.nested_compile_region torch.jit.export torch.jit.unused
+    """
 )
 """Decorators that Dynamo traces through."""
 
-CLASS_DECORATORS = frozenset(
-    ("dataclasses.dataclass", "functools.total_ordering", "typing.final", "typing.runtime_checkable", "enum.unique")
+CLASS_DECORATORS = words(
+    "dataclasses.dataclass functools.total_ordering typing.final typing.runtime_checkable enum.unique"
 )
 """Class decorators that leave the methods as they are."""
 
