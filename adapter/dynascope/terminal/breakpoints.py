@@ -1,15 +1,17 @@
-"""The user's breakpoints: they are numbered here, kept across restarts, and sent to the adapter in groups."""
+"""The user's breakpoints and exception filters: numbered here, kept across restarts, and sent in groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.terminal.breakpoints.locations import Group, Location, display_path
-from dynascope.terminal.breakpoints.options import ALWAYS, When
+from dynascope.terminal.locations import ALWAYS, Group, Location, When, display_path
 from dynascope.wire.beyond_dap import HAS_STOPPED
-from dynascope.wire.dap import Breakpoint
+from dynascope.wire.dap import Breakpoint, ExceptionBreakpointsFilter
+
+WATCHING = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}
+"""The commands that set a data breakpoint, by the kind of access."""
 
 
 @dataclass
@@ -79,8 +81,7 @@ class UserBreakpoint:
             when += f", once{str(self.once) or ' without condition'}"
         message = f"\n    {self.message}" if self.message else ""
         if self.location.watched:
-            watch = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}[self.location.access]
-            return f"{watch} {self.number} on {self.location}{when} ({self.state}){message}"
+            return f"{WATCHING[self.location.access]} {self.number} on {self.location}{when} ({self.state}){message}"
         return f"{kind} {self.number} at {self.place}{when} ({self.state}){message}"
 
 
@@ -152,3 +153,40 @@ class Breakpoints:
             breakpoint.answer = answer
             return breakpoint
         return None
+
+
+class Catching:
+    """The user's choice, kept across restarts, and before the adapter's filters are known."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, str | None] = {}
+        self._off: set[str] = set()
+        self._defaults = True
+
+    def switch_on(self, name: str, condition: str | None = None) -> None:
+        """Switch a filter on, with a condition (None: always true)."""
+        self._off.discard(name)
+        self._chosen[name] = condition
+
+    def switch_off(self, name: str) -> None:
+        self._chosen.pop(name, None)
+        self._off.add(name)
+
+    def switch_all_off(self) -> None:
+        self._chosen.clear()
+        self._defaults = False
+
+    def forget(self) -> None:
+        """Forget the choice: the filters have the adapter's defaults again."""
+        self._chosen.clear()
+        self._off.clear()
+        self._defaults = True
+
+    def chose(self, name: str) -> bool:
+        """Whether the user has switched it on."""
+        return name in self._chosen
+
+    def on(self, known: Iterable[ExceptionBreakpointsFilter]) -> dict[str, str | None]:
+        """Return the filters that are on, with their conditions."""
+        defaults = {one.filter: None for one in known if one.default and self._defaults and one.filter not in self._off}
+        return defaults | self._chosen
