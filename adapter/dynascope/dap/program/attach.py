@@ -1,4 +1,9 @@
-"""Check whether debugpy can be injected into a running process before it tries: it takes a minute to fail."""
+"""Find the program to attach to: by address and token, or by process id, into which debugpy must be able to inject.
+
+`dynascope.listen()` opens one port that requires a token as the first line; `debugpy.listen()` opens one that does not.
+The port is taken for the former if there is a token: in the configuration, in DYNASCOPE_TOKEN, or in the file,
+readable by its owner only, that `dynascope.listen()` leaves in the user's runtime directory.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,44 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
+
 from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
+from dynascope.wire.channel import TOKEN_VARIABLE
+from dynascope.wire.token_file import token_file
 
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
 
 _INSTEAD = "Have the program call dynascope.listen(), and attach with `connect`."
+
+
+class ListenFile(msgspec.Struct):
+    """The part of `listen-<port>.json` that is read."""
+
+    token: str
+
+
+def address_of(arguments: AttachArguments) -> Address | None:
+    """Return the address to connect to; `host` and `port` are debugpy's old form of `connect`."""
+    if arguments.connect is not None:
+        return arguments.connect
+    if arguments.port is not None:
+        return Address(host=arguments.host or "127.0.0.1", port=arguments.port)
+    return None
+
+
+def token_for(port: int, configured: str | None) -> str | None:
+    """Return the token of the program that listens on `port`; None if none is found."""
+    if configured:
+        return configured
+    if token := os.environ.get(TOKEN_VARIABLE):
+        return token
+    try:
+        return msgspec.json.decode(token_file(port).read_bytes(), type=ListenFile).token
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 def check(process_id: int | str) -> None:
