@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.breakpoints.kind import BreakpointKind
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.comptime_stops import ComptimeStops
+    from dynascope.agent.breakpoints.kinds.event_stops import ComptimeStops
     from dynascope.agent.tracing.hook import Hook
 
 
@@ -18,7 +18,7 @@ class ComptimeBreakpoints(BreakpointKind):
         self._stops: ComptimeStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.comptime_stops import ComptimeStops
+        from dynascope.agent.breakpoints.kinds.event_stops import ComptimeStops
 
         self._stops = ComptimeStops(hook)
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Row, Rows, ViewOptions, computed
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, VIRTUAL, Children, Row, Rows, ViewOptions, computed
 
 
 class Entry(NamedTuple):

@@ -1,4 +1,4 @@
-"""Stops before instructions of generated code, with the steps from there. Runs on the program's threads.
+"""Stops before instructions of generated code, with the steps and the inspection there. On the program's threads.
 
 Python tells of each instruction of the code objects that have a breakpoint and, during a step, of all generated code.
 """
@@ -9,32 +9,129 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.breakpoints.hits import Hits, ids_of
-from dynascope.agent.breakpoints.kinds.generated_code.code_inspection import (
-    GeneratedCodeInspection,
-    RunningContext,
-)
 from dynascope.agent.documents.documents import Documents, Generated
+from dynascope.agent.documents.generated_code import beside
 from dynascope.agent.events.hook_failures import HookFailures, contained
+from dynascope.agent.inspection.stack_frames import evaluate_running, running_headings
+from dynascope.agent.inspection.stop_inspection import StopInspection
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few
+from dynascope.agent.internals.codegen.bytecode import NULL, running_instructions, value_stack
 from dynascope.agent.internals.frames.resume import made_from
+from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.instruction_events import InstructionEvents
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.stops import CompileStops
+from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand
+from dynascope.wire.to_agent import Evaluate
+
+_NO_STACK = "This torch cannot read the value stack of a running frame: torch 2.12 is the first that can."
+_NOT_SET = "Variables of generated code cannot be set."
 
 _FAILED = "dynascope failed in generated code; the program continues.\n"
 _DESCRIPTION = "Paused in generated code"
 
 Placed = Mapping[int, Sequence[tuple[int, Breakpoint]]]
 """By the id of generated code: the offset of each breakpoint's instruction, and the breakpoint."""
+
+
+class GeneratedCodeInspection(StopInspection):
+    """Inspect a stop before an instruction of generated code."""
+
+    no_data_breakpoints = "Generated code runs: its values can be watched when Dynamo traces your function."
+
+    def __init__(
+        self,
+        frame: types.FrameType,
+        document: Generated,
+        ids: Iterator[int],
+        runtime_frames: Sequence[types.FrameType] = (),
+    ) -> None:
+        super().__init__(ids)
+        self._frame = frame
+        self._document = document
+        listing = beside(document.code, document.generated, document.parts)
+        self._line = listing.offsets.index(frame.f_lasti) + 1
+        self._lines = listing.lines
+        name = (document.source.name or "").removesuffix(" bytecode")
+        self.frames.append(
+            StackFrame(id=self.add_frame(self), name=name, line=self._line, column=1, source=document.source)
+        )
+        self.add_runtime_frames(runtime_frames)
+
+    def isolated(self) -> AbstractContextManager[Any]:
+        return undisturbed()
+
+    def headings(self, frame_id: int) -> list[Heading]:
+        self.frame(frame_id)
+        local_names, *others = running_headings(self._frame)
+        stack = Heading("Value Stack", few(self._stack), hint="registers")
+        return [local_names, stack, *others]
+
+    def _stack(self, options: ViewOptions) -> list[Row]:
+        at = next(row for row in running_instructions(self._document.generated) if row.offset == self._frame.f_lasti)
+        values = None if at.depth is None or at.effect is None else value_stack(self._frame, at.depth - at.effect)
+        if values is None:
+            return [Row("unknown", _NO_STACK)]
+        rows = [
+            Row(f"[{i}]", "NULL") if value is NULL else concrete.row(options, f"[{i}]", value, None)
+            for i, value in enumerate(values)
+        ]
+        return rows[::-1]
+
+    @property
+    def document_name(self) -> str:
+        return f"{self._document.source.name} at this stop"
+
+    def document_text(self) -> str:
+        marked = [f"{'>' if i == self._line else ' '} {line}" for i, line in enumerate(self._lines, 1)]
+        return "\n".join([*marked, ""])
+
+    def evaluate(self, request: Evaluate) -> EvaluateResult:
+        if request.assigned is not None:
+            raise EvaluationError(_NOT_SET)
+        frame = self.runtime_frame(request.frame_id) or self._frame
+        return self.result(evaluate_running(frame, request.expression, request.context, request.hex))
+
+
+class RunningContext:
+    """A frame of generated code, as `breakpoints.hits.HitContext`."""
+
+    where = "in generated code"
+
+    def __init__(self, frame: types.FrameType) -> None:
+        self._frame = frame
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        return self._frame.f_code.co_filename, self._frame.f_lineno
+
+    def holds(self, expression: str) -> bool:
+        return bool(self._value(expression))
+
+    def log_text(self, template: str) -> str:
+        return fill(template, lambda each: evaluate_running(self._frame, each, "watch", False).value, self._value)
+
+    def _value(self, expression: str) -> Any:
+        try:
+            with undisturbed():
+                return eval(expression.strip(), self._frame.f_globals, locals_of(self._frame))
+        except BaseException as error:  # an exception of an expression must not reach the program
+            raise EvaluationError(f"{type(error).__name__}: {error}") from error
 
 
 class _Step(NamedTuple):

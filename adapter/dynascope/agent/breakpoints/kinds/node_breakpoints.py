@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints.kind import Named, NamedKind
-from dynascope.agent.breakpoints.kinds.nodes import node_names
-from dynascope.agent.breakpoints.kinds.nodes.node_names import NodeTable
-from dynascope.agent.breakpoints.never_hit import why_not_stopped
+from dynascope.agent.breakpoints.kinds import node_names
+from dynascope.agent.breakpoints.kinds.node_names import NodeTable
+from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.nodes.node_stops import NodeStops
+    from dynascope.agent.breakpoints.kinds.event_stops import NodeStops
     from dynascope.agent.tracing.hook import Hook
 
 
@@ -26,7 +26,7 @@ class NodeBreakpoints(NamedKind):
         self._stops: NodeStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.nodes.node_stops import NodeStops
+        from dynascope.agent.breakpoints.kinds.event_stops import NodeStops
 
         self._stops = NodeStops(hook, self._send)
         self._stops.use(NodeTable(self._named))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hit_counts, placement
+from dynascope.agent.breakpoints import hits, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.kind import BreakpointKind
-from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
-from dynascope.agent.breakpoints.never_hit import why_not_stopped
+from dynascope.agent.breakpoints.kind import AddressedBreakpoint, BreakpointKind
+from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of
 from dynascope.explain import breakpoints as says
 from dynascope.wire.dap import Breakpoint as BreakpointState
@@ -19,7 +18,7 @@ from dynascope.wire.dap import InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.instructions.instruction_stops import InstructionStops
+    from dynascope.agent.breakpoints.kinds.stop_checks import InstructionStops
     from dynascope.agent.tracing.hook import Hook
 
 _UNKNOWN = "Dynamo has not traced code at this address yet."
@@ -35,7 +34,7 @@ class InstructionBreakpoints(BreakpointKind):
         self._stops: InstructionStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.instructions.instruction_stops import InstructionStops
+        from dynascope.agent.breakpoints.kinds.stop_checks import InstructionStops
 
         self._stops = InstructionStops(hook, self._listings, self._send)
         self._use()
@@ -48,11 +47,11 @@ class InstructionBreakpoints(BreakpointKind):
         states, rows = [], []
         for request in asked:
             try:
-                addressed, state = self._find(request, hit_counts.at_work(request, None))
+                addressed, state = self._find(request, hits.at_work(request, None))
             except (BadAddress, ValueError) as error:
                 states.append(placement.refused(request.id, str(error)))
                 continue
-            state.message = hit_counts.with_what_counts(state.message, request, runs_are_debugged=False)
+            state.message = hits.with_what_counts(state.message, request, runs_are_debugged=False)
             rows.append((addressed, state))
             states.append(state)
         self._rows = rows

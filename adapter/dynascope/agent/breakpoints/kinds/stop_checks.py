@@ -1,22 +1,104 @@
-"""Stops of instruction breakpoints, checked by the hook before each instruction."""
+"""The stop checks of line, function and instruction breakpoints, which the hook asks before lines and instructions."""
 
 from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
-from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
+from dynascope.agent.breakpoints.kind import AddressedBreakpoint, Named
 from dynascope.agent.inspection.disassembly import Listing, Listings, number_of
 from dynascope.agent.internals.frames import instructions, resume, translators
+from dynascope.agent.program.functions import is_loaded
+from dynascope.agent.program.source_lines import own_lines
+from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.visit import Visit
+from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
+
+
+class LineStops:
+    """The stop check of line breakpoints; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(
+        self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType, Sequence[int]], None]
+    ) -> None:
+        """Call `stops_in` with the code and the ids of the breakpoints that stop in it."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._table: Mapping[str, Mapping[int, Sequence[Breakpoint]]] = {}
+
+    def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
+        """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
+        self._table = {path: lines for path, lines in table.items() if lines}
+        is_needed, is_any_loaded = bool(self._table), lambda: any(map(is_loaded, self._table))
+        self._hook.set_check(self, is_needed, is_any_loaded, self._always_stops_at)
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        lines = self._table.get(real_path(code.co_filename))
+        return lines is not None and not own_lines(code).isdisjoint(lines)
+
+    def _always_stops_at(self, path: str, line: int) -> bool:
+        """Whether a breakpoint stops at a line without any condition."""
+        breakpoints = self._table.get(real_path(path), {}).get(line, ())
+        return any(breakpoint.stops_always for breakpoint in breakpoints)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if activation.comes_back:
+            return None
+        lines = self._table.get(real_path(activation.code.co_filename))
+        candidates = lines.get(activation.line or 0) if lines is not None else None
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code, ids_of(hits))
+        return Stop("breakpoint", ids_of(hits))
+
+
+class FunctionStops:
+    """The stop check of function breakpoints; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType], None]) -> None:
+        """Call `stops_in` with the code in which a breakpoint stops."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._named: Sequence[Named] = ()
+
+    def use(self, named: Sequence[Named]) -> None:
+        """Replace the breakpoints by these, each with the pattern of its name."""
+        self._named = tuple(named)
+        self._hook.set_check(self, bool(self._named))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return any(_names(pattern, code) for pattern, _ in self._named)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if not activation.enters_function or activation.comes_back:
+            return None
+        candidates = [breakpoint for pattern, breakpoint in self._named if _names(pattern, activation.code)]
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code)
+        return Stop("function breakpoint", ids_of(hits))
+
+
+def _names(pattern: str, code: types.CodeType) -> bool:
+    return names_function_of(pattern, code.co_qualname, code.co_filename)
 
 
 class InstructionStops:

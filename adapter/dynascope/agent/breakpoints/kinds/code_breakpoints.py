@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.agent.breakpoints import hit_counts
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.breakpoints.placement import refused
@@ -19,7 +19,7 @@ from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.generated_code.code_stops import CodeStops
+    from dynascope.agent.breakpoints.kinds.code_stops import CodeStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -51,7 +51,7 @@ class CodeBreakpoints(BreakpointKind):
         """The breakpoints placed in generated code, by path: the id of the code, and each breakpoint by its offset."""
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.generated_code.code_stops import CodeStops
+        from dynascope.agent.breakpoints.kinds.code_stops import CodeStops
 
         self._stops = CodeStops(self._documents, *self._stopping)
 
@@ -107,7 +107,7 @@ class CodeBreakpoints(BreakpointKind):
                 line = next((line for line in offsets if line >= each.line), None)
                 if line is None:
                     raise ValueError(_NO_INSTRUCTION)
-                rows.append((offsets[line], hit_counts.at_work(each, line)))
+                rows.append((offsets[line], hits.at_work(each, line)))
                 source = document.source
                 states.append(BreakpointState(id=each.id, verified=True, line=line, message=_STOPS, source=source))
             except ValueError as error:
