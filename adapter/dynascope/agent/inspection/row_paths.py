@@ -66,7 +66,7 @@ def rows_at(inspection: StopInspection, frame_id: int, text: str) -> list[Variab
     head, _, path = text.partition("/")
     reference = scope_reference(inspection, frame_id, head)
     if reference is None:
-        asked = Evaluate(id=0, thread_ident=0, frame_id=frame_id, expression=text, context="watch")
+        asked = Evaluate(frame_id=frame_id, expression=text, context="watch")
         reference = inspection.evaluate(asked).variables_reference
     elif path:
         reference = _below(inspection, reference, path, head)
@@ -83,11 +83,8 @@ def rows_below(inspection: StopInspection, reference: int) -> list[Variable]:
     """Return the named rows of a reference; all of its rows where it has no named ones."""
     if not reference:
         return []
-    named = inspection.variables(Variables(id=0, thread_ident=0, variables_reference=reference, filter="named"))
-    return (
-        named.variables
-        or inspection.variables(Variables(id=0, thread_ident=0, variables_reference=reference)).variables
-    )
+    named = inspection.variables(Variables(variables_reference=reference, filter="named")).variables
+    return named or inspection.variables(Variables(variables_reference=reference)).variables
 
 
 def _below(inspection: StopInspection, reference: int, path: str, above: str) -> int:

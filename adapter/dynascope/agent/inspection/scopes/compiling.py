@@ -103,19 +103,6 @@ def _codes(
     return f"{len(listed):,} code objects", few(rows)
 
 
-def _inlined(options: ViewOptions, codes: Mapping[Any, Any]) -> tuple[str, Children]:
-    return _codes(options, codes, lambda code: str(getattr(codes[code], "reason", "")))
-
-
-def _inlined_code(options: ViewOptions, codes: Mapping[Any, Any]) -> tuple[str, Children]:
-    return _codes(options, codes, lambda code: f"{len(codes[code].instructions)} instructions")
-
-
-def _location(_options: ViewOptions, where: tuple[str, int, str]) -> tuple[str, Children | None]:
-    path, line, function = where
-    return f"{path}:{line} in {function}", None
-
-
 def _symbolic_contexts(options: ViewOptions, stored: Any) -> tuple[str, Children]:
     contexts = tracing_context.symbolic_contexts(stored)
     rows = Rows(
@@ -152,10 +139,14 @@ _SHOWN: dict[str, Callable[[ViewOptions, Any], tuple[str, Children | None]]] = {
     "guards_context": _guards,
     "module_context": _modules,
     "global_context": _global_state,
-    "previously_inlined_functions": _inlined,
-    "inlined_code_cache": _inlined_code,
+    "previously_inlined_functions": lambda options, codes: _codes(
+        options, codes, lambda code: str(getattr(codes[code], "reason", ""))
+    ),
+    "inlined_code_cache": lambda options, codes: _codes(
+        options, codes, lambda code: f"{len(codes[code].instructions)} instructions"
+    ),
     "frame_summary_stack": _frames,
-    "loc_in_frame": _location,
+    "loc_in_frame": lambda options, where: ("{}:{} in {}".format(*where), None),
     "tensor_to_context": _symbolic_contexts,
     "hop_dispatch_set_cache": _subgraph_caches,
     "traced_code": _codes,
