@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp import features, registry
 from dynascope_lsp.protocol.answering import Protocol
-from dynascope_lsp.protocol.conversion import converter
+from dynascope_lsp.protocol.decoding import converter
 from dynascope_lsp.session import Session
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.prediction import notebook as notebook_module
+from dynascope_lsp.prediction import modules
 from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.recorded import notebooks
 from dynascope_lsp.recorded.file_facts import FileFacts
@@ -33,7 +33,7 @@ from dynascope_lsp.recorded.placement import Placement
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings
-from dynascope_lsp.trials.comparison import Outcome
+from dynascope_lsp.trials import Outcome
 
 log = logging.getLogger(__name__)
 
@@ -176,7 +176,7 @@ class Session:
     def predictions(self, path: str) -> list[Finding]:
         for notebook, cells in self._notebooks().items():
             if path in cells:
-                first = notebook_module.first_line(list(cells.values()), list(cells).index(path))
+                first = modules.first_line(list(cells.values()), list(cells).index(path))
                 count = cells[path].count("\n") + 1
                 found = self.project.predictions(notebook)
                 return [structs.replace(f, line=f.line - first + 1) for f in found if 0 <= f.line - first < count]
@@ -297,7 +297,7 @@ class Session:
             return self._text(uri)
         cells = self._notebooks().get(path)
         if cells is not None:
-            return Text(notebook_module.as_module(list(cells.values())))
+            return Text(modules.as_module(list(cells.values())))
         try:
             return Text(Path(path).read_text(encoding="utf-8", errors="replace"))
         except OSError:

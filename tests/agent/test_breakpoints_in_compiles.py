@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent.breakpoints import line_outlook
+from dynascope.agent.breakpoints import outlook
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.recorder.recorder import Recorder
@@ -257,7 +257,7 @@ def test_a_function_that_is_only_not_inlined_is_verified_and_stops():
 
 
 def test_a_breakpoint_that_stops_is_verified_whatever_was_said_of_it(monkeypatch):
-    monkeypatch.setattr(line_outlook, "disabled_because", lambda function: "It is disabled.")
+    monkeypatch.setattr(outlook, "disabled_because", lambda function: "It is disabled.")
     session = ScriptedSession()
     assert not session.break_at(HERE, line_of(calls, 1))[0].verified
     verified_at_stop = []

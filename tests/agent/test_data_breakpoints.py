@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 from dynascope.agent.breakpoints.data import data_id
-from dynascope.agent.breakpoints.data import info as data_breakpoint_info
 from dynascope.agent.events import torch_names, wrapping
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
@@ -288,7 +287,7 @@ def test_names(name, kind, what):
     found = data_id.of_name(name)
     assert (found.kind, found.what) == (kind, what)
     assert data_id.read(str(found)) == found
-    assert data_breakpoint_info.info(name).data_id == str(found)
+    assert data_id.info(name).data_id == str(found)
 
 
 def test_a_name_may_say_its_function():
@@ -300,4 +299,4 @@ def test_a_name_may_say_its_function():
 
 @pytest.mark.parametrize("name", ["x + 1", "f(x)", "", "x[i]", "1"])
 def test_what_cannot_be_watched(name):
-    assert data_breakpoint_info.info(name).data_id is None
+    assert data_id.info(name).data_id is None

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.agent.documents import guard_filters
-from dynascope.agent.documents.reduced_guards import reduce_guards
+from dynascope.agent.documents.guard_filters import reduce_guards
 from dynascope.agent.events import guards as built_from
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.internals.guards import tree

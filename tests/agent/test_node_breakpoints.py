@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch._dynamo  # with it, names are checked
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.kinds.nodes.node_names import NodeTable, may_name_node, message_about
+from dynascope.agent.breakpoints.kinds.node_names import NodeTable, may_name_node, message_about
 from dynascope.agent.internals.graph.node_names import names_of
 from dynascope.wire.dap import FunctionBreakpoint
 

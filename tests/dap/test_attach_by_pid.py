@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dynascope.dap.program import attach_by_pid
+from dynascope.dap.program import attach
 from dynascope.dap.protocol.errors import RequestError
 
 from tests.support.dap.client import DapClient
@@ -51,12 +51,12 @@ def test_another_language(client: DapClient) -> None:
 
 
 def check_python(monkeypatch: pytest.MonkeyPatch, *, may_trace: bool = True, has_gdb: bool = True) -> None:
-    monkeypatch.setattr(attach_by_pid, "_may_trace", lambda pid: may_trace)
+    monkeypatch.setattr(attach, "_may_trace", lambda pid: may_trace)
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/gdb" if has_gdb else None)
     with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
         while "python" not in Path(f"/proc/{pid}/maps").read_text():
             time.sleep(0.01)
-        attach_by_pid.check(pid)
+        attach.check(pid)
 
 
 def test_a_python_program_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +76,8 @@ def test_no_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_the_kernel_is_asked_for_permission() -> None:
     with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
-        code = f"from dynascope.dap.program.attach_by_pid import _may_trace; print(_may_trace({pid}))"
-        folder = str(Path(attach_by_pid.__file__).parents[3])
+        code = f"from dynascope.dap.program.attach import _may_trace; print(_may_trace({pid}))"
+        folder = str(Path(attach.__file__).parents[3])
         command = ["/usr/bin/python3", "-c", f"open('/proc/{pid}/mem', 'rb')"]
         nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
         assert subprocess.run([*nobody, *command], capture_output=True, check=False).returncode != 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dynascope import debugpy_injector
-from dynascope.dap.program.attach_by_pid import _may_trace
+from dynascope.dap.program.attach import _may_trace
 
 from tests.support.dap.client import DapClient
 

@@ -29,7 +29,7 @@ from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.settings import Settings
-from dynascope_lsp.trials.comparison import moved
+from dynascope_lsp.trials import moved
 from msgspec import Struct
 
 FIXABLE = Path(__file__).parent / "fixable"

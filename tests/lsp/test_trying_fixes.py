@@ -16,8 +16,7 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from dynascope_lsp.documents.edits import applied
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.trials.comparison import compared, moved
-from dynascope_lsp.trials.running import Run
+from dynascope_lsp.trials import Run, compared, moved
 from lsprotocol import types
 
 from tests.lsp.editor import PULLS, Editor, editor

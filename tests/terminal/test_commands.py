@@ -9,7 +9,7 @@ import pytest
 from dynascope.terminal import debuggee
 from dynascope.terminal.printing import VALUE_LENGTH, Printer, shorten
 from dynascope.terminal.program import Program
-from dynascope.terminal.run import debug_program
+from dynascope.terminal.prompt import debug_program
 from dynascope.wire.dap import Thread
 
 from tests.support.terminal import fake_adapter

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.terminal.breakpoints import options
-from dynascope.terminal.breakpoints.locations import BadLocation, parse
-from dynascope.terminal.breakpoints.options import When
+from dynascope.terminal import locations
+from dynascope.terminal.locations import BadLocation, When, parse
 
 from tests.support.terminal.debugging import debug, folder
 
@@ -78,7 +77,7 @@ def test_hit_conditions_and_logpoints(folder: Path) -> None:
     ],
 )
 def test_options_before_the_place(typed: str, when: When, rest: str) -> None:
-    assert options.split(typed) == (when, rest)
+    assert locations.split_options(typed) == (when, rest)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +91,12 @@ def test_options_before_the_place(typed: str, when: When, rest: str) -> None:
 )
 def test_options_that_mean_nothing_say_so(typed: str, complaint: str) -> None:
     with pytest.raises(BadLocation, match=complaint):
-        options.split(typed)
+        locations.split_options(typed)
 
 
 def test_a_logpoint_is_of_a_line() -> None:
     with pytest.raises(BadLocation, match="is for lines"):
-        options.check(When(log_message="x"), parse("f", None)[0])
+        locations.check_options(When(log_message="x"), parse("f", None)[0])
 
 
 @pytest.mark.parametrize(
@@ -112,4 +111,4 @@ def test_a_logpoint_is_of_a_line() -> None:
     ],
 )
 def test_options_complete(typed: str, offered: list[str]) -> None:
-    assert options.completions(typed) == offered
+    assert locations.completed_options(typed) == offered

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from dynascope.terminal.breakpoints import locations
+from dynascope.terminal import locations
 
 from tests.support.terminal.debugging import debug, folder
 

@@ -7,7 +7,7 @@ import types
 from pathlib import Path
 
 import pytest
-from dynascope.agent.breakpoints import hit_counts
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program import observed
@@ -33,7 +33,7 @@ class Breakpoints:
     """The line breakpoints of a session, with the states that the client was sent."""
 
     def __init__(self, path: Path, runs_are_debugged: bool) -> None:
-        hit_counts.begin_session()
+        hits.begin_session()
         self.path = str(path)
         self.traced = TracedFunctions()
         self.changed: list[Breakpoint] = []

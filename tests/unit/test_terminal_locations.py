@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.terminal.breakpoints.locations import BadLocation, Location, display_path, function_around, parse
+from dynascope.terminal.locations import BadLocation, Location, display_path, function_around, parse
 
 SOURCE = '''\
 class Block:

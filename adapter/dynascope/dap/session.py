@@ -28,13 +28,14 @@ N ranks has N sessions.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from dynascope.dap.breakpoints.placement import place_everything
-from dynascope.dap.client.client import Client
-from dynascope.dap.client.progress import Progress
+from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.program.program import Program
 from dynascope.dap.protocol.call import Answered, Call
+from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError
 
 
@@ -61,9 +62,9 @@ class Session:
             raise RequestError("No program is being debugged.")
         return self.program
 
-    def pass_to_debugpy(self, call: Call[Any]) -> Answered:
-        """Forward a request to debugpy unchanged. Raises RequestError when there is no debugpy."""
-        return self.running().pass_to_debugpy(call)
+    def pass_to_debugpy(self, call: Call[Any], change: Callable[[Envelope], None] | None = None) -> Answered:
+        """Forward a request to debugpy; `change` its response first. Raises RequestError without it."""
+        return self.running().pass_to_debugpy(call, change)
 
     def program_is_ready(self, program: Program) -> None:
         """Send `initialized`; after a restart, set the client's breakpoints again."""

@@ -16,7 +16,11 @@ BODY_LIMIT = 256 << 20
 """The most bytes of a message's body; only a broken adapter sends more."""
 
 
-class RequestFailed(Exception):
+class CommandError(Exception):
+    """A command cannot be run; the text says why, for the user."""
+
+
+class RequestFailed(CommandError):
     """The adapter refused a request; the text is its message for the user."""
 
 
@@ -72,11 +76,7 @@ class Client:
         try:
             # a process session of its own: Ctrl-C at the prompt must not reach the adapter
             self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                start_new_session=True,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True
             )
         except OSError as error:
             raise AdapterGone(f"cannot start the debug adapter ({command[0]}): {error.strerror}") from error

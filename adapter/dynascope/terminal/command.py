@@ -116,7 +116,7 @@ def debug(
     lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
 
     # importing prompt_toolkit and rich takes a tenth of a second, which `dynascope debug --help` saves
-    from dynascope.terminal.run import debug_program
+    from dynascope.terminal.prompt import debug_program
 
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _leave)  # so that the program is ended too

@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 
-from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
-from dynascope.terminal.breakpoints.exception_filters import Catching
-from dynascope.terminal.breakpoints.locations import Group
+from dynascope.terminal.breakpoints import WATCHING, Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import Client, RequestFailed
+from dynascope.terminal.locations import Group
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import (
     Breakpoint,
@@ -29,6 +28,7 @@ from dynascope.wire.dap import (
     Exited,
     Output,
     RunInTerminal,
+    StackTraceBody,
     Stopped,
     Thread,
     ThreadChange,
@@ -55,6 +55,29 @@ WHO_WE_ARE = {
     "supportsRunInTerminalRequest": True,
 }
 StepCommand = Literal["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "restartFrame", "goto"]
+
+
+def still_stopped(debuggee: Debuggee, thread_id: int) -> Stopped | None:
+    """Return the stop of another thread; None if all run, or are in C, or the program has ended."""
+    try:
+        threads = debuggee.threads()
+    except RequestFailed:
+        return None
+    for thread in threads:
+        if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
+            return debuggee.stops.get(thread.id) or Stopped(reason="stopped with the others", thread_id=thread.id)
+    return None
+
+
+def _answers(debuggee: Debuggee, thread_id: int) -> bool:
+    """Whether the thread is stopped: of a running one, debugpy shows only the stack."""
+    try:
+        body = debuggee.request("stackTrace", {"threadId": thread_id, "levels": 1}, StackTraceBody)
+        frame_id = body.stack_frames[0].id if body.stack_frames else None
+        debuggee.request("evaluate", {"expression": "0", "frameId": frame_id, "context": "watch"}, msgspec.Raw)
+    except RequestFailed:
+        return False
+    return frame_id is not None
 
 
 def capabilities_of_adapter() -> Capabilities:
@@ -129,8 +152,7 @@ class Debuggee:
         if info.data_id is None:
             raise RequestFailed(info.description)
         if info.access_types and breakpoint.location.access not in info.access_types:
-            commands = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}
-            can = " or ".join(f"`{commands[access]}`" for access in info.access_types)
+            can = " or ".join(f"`{WATCHING[access]}`" for access in info.access_types)
             raise RequestFailed(f"{info.description} can only be watched with {can}")
         breakpoint.data_id = info.data_id
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from dynascope.terminal.breakpoints.breakpoints import UserBreakpoint
-from dynascope.terminal.breakpoints.locations import display_path
+from dynascope.terminal.breakpoints import UserBreakpoint
+from dynascope.terminal.locations import display_path
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import Output, StackFrame, Stopped, Thread, Variable
 

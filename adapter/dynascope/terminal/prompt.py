@@ -1,8 +1,8 @@
-"""Read commands at the prompt (completion, history, Ctrl-C) or from a list, and run them."""
+"""Run `dynascope debug`: read commands at the prompt (completion, history, Ctrl-C) or from a list, until the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import platformdirs
@@ -14,15 +14,20 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from dynascope import console
-from dynascope.terminal import commands
-from dynascope.terminal.breakpoints import options
+from dynascope.terminal import commands, locations
+from dynascope.terminal.client import CommandError
+from dynascope.terminal.commands.breakpoints import catch, set_breakpoint
 from dynascope.terminal.commands.inspection import local_names
-from dynascope.terminal.selection import CommandError
+from dynascope.terminal.printing import Printer
+from dynascope.terminal.program import Program
 from dynascope.terminal.session import Session, StartFailed
 
 PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}
 _TAKES_EXPRESSIONS = {"print", "expand", "history"}
+
+INTERRUPTED = 130
+"""The exit code of a shell command that Ctrl-C has ended."""
 
 
 def execute(session: Session, line: str, starts: bool = False) -> commands.Command | None:
@@ -111,8 +116,8 @@ class CommandCompleter(Completer):
             return
         if name in _TAKES_FILES:
             start = argument.rpartition(" ")[2]
-            yield from (Completion(option, -len(start)) for option in options.completions(argument))
-            yield from self._files.get_completions(Document(options.without(argument)), complete_event)
+            yield from (Completion(option, -len(start)) for option in locations.completed_options(argument))
+            yield from self._files.get_completions(Document(locations.without(argument)), complete_event)
         elif name in _TAKES_EXPRESSIONS:
             start = argument[len(argument.rstrip("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) :]
             candidates = local_names(self._session) if self._session.frames else []
@@ -142,3 +147,42 @@ def _history() -> History:
         return FileHistory(str(file))
     except OSError:
         return InMemoryHistory()
+
+
+def debug_program(
+    program: Program, breakpoints: Sequence[str], filters: Sequence[str], lines: Iterable[str] | None, share_stdin: bool
+) -> int:
+    """Debug at a prompt, or run `lines`; return the program's exit code, 1 if it did not start."""
+    printer = Printer()
+    session = Session(program, printer, interactive=lines is None, share_stdin=share_stdin)
+    try:
+        for where in breakpoints:
+            set_breakpoint(session, where)
+        for text in filters:
+            catch(session, text)
+        if lines is not None:
+            perform(session, lines)
+        else:
+            _begin(session, bool(breakpoints or filters))
+            converse(session)
+    except CommandError as error:
+        printer.error(str(error))
+        return session.exit_code or 1
+    except KeyboardInterrupt:
+        session.close()
+        return INTERRUPTED
+    finally:
+        session.close()
+    return session.exit_code
+
+
+def _begin(session: Session, has_breakpoints: bool) -> None:
+    """Run to the first stop if there are breakpoints; otherwise say how to set one."""
+    if has_breakpoints or session.program.stop_on_entry:
+        try:
+            session.start()
+        except CommandError as error:
+            session.printer.error(str(error))
+    else:
+        name = session.program.name
+        session.printer.say(f"{name} is ready: `break FILE:LINE`, then `run`; `help` lists the commands")

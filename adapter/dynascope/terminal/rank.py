@@ -8,27 +8,19 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from dynascope.terminal.breakpoints.breakpoints import Breakpoints
-from dynascope.terminal.breakpoints.exception_filters import Catching
+from dynascope.terminal.breakpoints import Breakpoints, Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import Breakpoint, Output, StartDebugging
+from dynascope.wire.dap import Output, StartDebugging
 
 
 class Rank(Debuggee):
     """The rank that a prompt debugs, in a session of its own, which ends when the rank does."""
 
-    def __init__(
-        self,
-        program: Program,
-        breakpoints: Breakpoints,
-        on_output: Callable[[Output], None],
-        on_breakpoint: Callable[[Breakpoint], None],
-        share_stdin: bool,
-    ) -> None:
-        super().__init__(program, breakpoints, on_output, on_breakpoint, share_stdin)
-        self._job = _Job(program, on_output, share_stdin)
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._job = _Job(self._program, self._on_output, self._share_stdin)
 
     def _begin(self) -> Future[msgspec.Raw]:
         self._job.start(Catching())

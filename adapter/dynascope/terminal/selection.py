@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.debuggee import Debuggee
 from dynascope.terminal.printing import lines_of
 from dynascope.terminal.program import Program
@@ -26,10 +26,6 @@ from dynascope.wire.dap import (
 Body = TypeVar("Body")
 PAGE = 100
 """The number of children in one request."""
-
-
-class CommandError(Exception):
-    """A command cannot be run; the text says why, for the user."""
 
 
 class Selection:
@@ -121,7 +117,4 @@ class Selection:
 
     def ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
         """Send any request and return the body of its response. Raises CommandError."""
-        try:
-            return self.need_program().request(command, arguments, body)
-        except RequestFailed as error:
-            raise CommandError(str(error)) from error
+        return self.need_program().request(command, arguments, body)

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
-from dynascope.terminal.breakpoints.exception_filters import Catching
-from dynascope.terminal.breakpoints.locations import Group, lines_of_function
-from dynascope.terminal.client import RequestFailed
-from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
+from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
+from dynascope.terminal.client import CommandError, RequestFailed
+from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter, still_stopped
 from dynascope.terminal.interrupts import Interrupts, deferred
+from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.rank import Rank
-from dynascope.terminal.selection import CommandError, Selection
-from dynascope.terminal.threads_left_stopped import still_stopped
+from dynascope.terminal.selection import Selection
 from dynascope.wire.dap import (
     Breakpoint,
     ExceptionBreakpointsFilter,
@@ -99,10 +97,10 @@ class Session(Selection):
             if self.stop is not None:
                 try:
                     debuggee.resume(command, self.stop.thread_id, how)
-                except RequestFailed as error:
+                except RequestFailed:
                     if debuggee.ended:
                         self.follow(interrupts)
-                    raise CommandError(str(error)) from error
+                    raise
                 single_thread = self.stop.thread_id if how.get("singleThread") and self.program.runtime else None
                 self._forget_stop()
                 self.follow(interrupts, single_thread)
@@ -225,29 +223,19 @@ class Session(Selection):
 
     def exception_filters(self) -> list[ExceptionBreakpointsFilter]:
         """Return the adapter's filters, even before the program runs. Raises CommandError."""
-        try:
-            capabilities = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
-        except RequestFailed as error:
-            raise CommandError(str(error)) from error
+        capabilities = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
         return capabilities.exception_breakpoint_filters or []
 
     def find_watched(self, breakpoint: UserBreakpoint) -> None:
         """Request the data id of `one`, in the selected frame if there is one. Raises CommandError."""
         frame = self.frames[self.selected] if self.frames else None
         if self.debuggee is not None:
-            try:
-                self.debuggee.find_watched(breakpoint, frame.id if frame is not None else None)
-            except RequestFailed as error:
-                raise CommandError(str(error)) from error
+            self.debuggee.find_watched(breakpoint, frame.id if frame is not None else None)
 
     def send_breakpoints(self, group: Group) -> None:
         """Send a group's breakpoints to the adapter after a change. Raises CommandError."""
-        if self.debuggee is None:
-            return
-        try:
+        if self.debuggee is not None:
             self.debuggee.set_breakpoints(group)
-        except RequestFailed as error:
-            raise CommandError(str(error)) from error
 
     def _arrive(self, stop: Stopped) -> None:
         hit = self.breakpoints.hit(stop.hit_breakpoint_ids or [])

@@ -10,5 +10,5 @@ def counted(id: int, condition: str | None, hit_condition: str | None, log_messa
     """
     if not hit_condition and not (condition and log_message):
         return condition or None
-    counts = f"__import__('sys').modules['dynascope.agent.breakpoints.hit_counts'].stops({id})"
+    counts = f"__import__('sys').modules['dynascope.agent.breakpoints.hits'].stops({id})"
     return f"({condition}\n) and {counts}" if condition else counts

@@ -89,7 +89,6 @@ class Invalidated(FromAgent, tag="invalidated"):
 
     thread_ident: int
     areas: list[Area]
-    stack_frame_id: int | None = None
 
 
 class Output(FromAgent, tag="output"):

@@ -42,12 +42,12 @@ class ToAgent(Message):
 
 
 class Request(ToAgent):
-    """Base of the messages that get a reply."""
+    """Base of the messages that get a reply; the connection that sends one numbers it."""
 
-    id: int
+    id: int = 0
 
 
 class StoppedThreadRequest(Request):
-    """Base of the requests about a stopped thread; that thread serves them."""
+    """Base of the requests about a stopped thread, which serves them."""
 
-    thread_ident: int
+    thread_ident: int = 0

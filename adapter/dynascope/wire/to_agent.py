@@ -20,7 +20,7 @@ from dynascope.wire.messages import (
 )
 
 
-class Configure(Request, tag="configure"):
+class Configure(Request, tag="configure", kw_only=True):
     """Configure the session; sent once, before any other request."""
 
     just_my_code: bool = True
@@ -41,26 +41,26 @@ class Configure(Request, tag="configure"):
     first_id: int = FIRST_AGENT_ID
 
 
-class SetBreakpoints(Request, tag="setBreakpoints"):
+class SetBreakpoints(Request, tag="setBreakpoints", kw_only=True):
     """Replace all breakpoints of one file; `path` is the program's. Reply: BreakpointsBody."""
 
     path: str
     breakpoints: list[SourceBreakpoint]
 
 
-class SetFunctionBreakpoints(Request, tag="setFunctionBreakpoints"):
+class SetFunctionBreakpoints(Request, tag="setFunctionBreakpoints", kw_only=True):
     """Replace all function breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[FunctionBreakpoint]
 
 
-class SetInstructionBreakpoints(Request, tag="setInstructionBreakpoints"):
+class SetInstructionBreakpoints(Request, tag="setInstructionBreakpoints", kw_only=True):
     """Replace all instruction breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[InstructionBreakpoint]
 
 
-class FindBreakpointLocations(Request, tag="breakpointLocations"):
+class FindBreakpointLocations(Request, tag="breakpointLocations", kw_only=True):
     """Find the lines with code from `line` to `end_line` (included). Reply: BreakpointLocationsBody."""
 
     path: str
@@ -68,13 +68,13 @@ class FindBreakpointLocations(Request, tag="breakpointLocations"):
     end_line: int
 
 
-class SetDataBreakpoints(Request, tag="setDataBreakpoints"):
+class SetDataBreakpoints(Request, tag="setDataBreakpoints", kw_only=True):
     """Replace all data breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[DataBreakpoint]
 
 
-class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
+class FindDataBreakpoint(Request, tag="dataBreakpointInfo", kw_only=True):
     """Find what a data breakpoint can be set on without a stop. Reply: DataBreakpointInfo.
 
     `name` means the same in every frame: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
@@ -83,7 +83,7 @@ class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
     name: str
 
 
-class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtStop"):
+class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtStop", kw_only=True):
     """Find the child `name` of `variables_reference`, or expression at `frame_id`. Reply: DataBreakpointInfo."""
 
     name: str
@@ -91,13 +91,13 @@ class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtSt
     frame_id: int | None = None
 
 
-class SetExceptionFilters(Request, tag="setExceptionFilters"):
+class SetExceptionFilters(Request, tag="setExceptionFilters", kw_only=True):
     """Replace the agent's exception filters that are switched on. Reply: BreakpointsBody."""
 
     filters: list[ExceptionFilter]
 
 
-class ConfigurationDone(Request, tag="configurationDone"):
+class ConfigurationDone(Request, tag="configurationDone", kw_only=True):
     """Let a program start that `dynascope.agent.session.startup.launcher` or `wait_for_client` keeps waiting."""
 
 
@@ -107,7 +107,7 @@ class Acknowledge(ToAgent, tag="acknowledge"):
     thread_ident: int
 
 
-class Resume(Request, tag="resume"):
+class Resume(Request, tag="resume", kw_only=True):
     """Resume a thread that waits in the agent's own loop, or inside pydevd one thread without the others."""
 
     thread_ident: int
@@ -118,7 +118,7 @@ class SingleThreadBody(Struct, rename="camel"):
     thread_ident: int
 
 
-class SingleThread(Request, tag="singleThread"):
+class SingleThread(Request, tag="singleThread", kw_only=True):
     """Let the next command inside pydevd resume only this thread (DAP's `singleThread`). Reply: SingleThreadBody."""
 
     thread_id: int
@@ -131,7 +131,7 @@ class RunningStackBody(Struct, rename="camel"):
     """`file.py:12 in name`, innermost first; empty when the thread is stopped or unknown."""
 
 
-class RunningStack(Request, tag="runningStack"):
+class RunningStack(Request, tag="runningStack", kw_only=True):
     """Ask where a thread is that was to pause and has not stopped. Reply: RunningStackBody."""
 
     thread_id: int
@@ -142,14 +142,14 @@ class IsStoppedBody(Struct, rename="camel"):
     stopped: bool
 
 
-class IsStopped(Request, tag="isStopped"):
+class IsStopped(Request, tag="isStopped", kw_only=True):
     """Ask whether this thread waits inside pydevd, so that a step of it can begin. Reply: IsStoppedBody."""
 
     thread_id: int
     """DAP's thread id."""
 
 
-class PrepareStep(Request, tag="prepareStep"):
+class PrepareStep(Request, tag="prepareStep", kw_only=True):
     """Set the granularity or target of the next step of this stopped thread."""
 
     thread_ident: int
@@ -158,7 +158,7 @@ class PrepareStep(Request, tag="prepareStep"):
     """The id of the `StepInTarget` that `stepIn` steps into."""
 
 
-class PrepareTravel(StoppedThreadRequest, tag="prepareTravel"):
+class PrepareTravel(StoppedThreadRequest, tag="prepareTravel", kw_only=True):
     """Set where this thread goes back to when it is resumed next."""
 
     command: TravelCommand
@@ -169,20 +169,20 @@ class PrepareTravel(StoppedThreadRequest, tag="prepareTravel"):
     """The id of the `GotoTarget` that `goto` leads to."""
 
 
-class FindGotoTargets(StoppedThreadRequest, tag="gotoTargets"):
+class FindGotoTargets(StoppedThreadRequest, tag="gotoTargets", kw_only=True):
     """Find where a line of the program's file `path` began before. Reply: GotoTargetsBody."""
 
     path: str
     line: int
 
 
-class Timeline(Request, tag="timeline"):
+class Timeline(Request, tag="timeline", kw_only=True):
     """List the newest `count` events of the compiler. Reply: TimelineBody."""
 
     count: int
 
 
-class Compare(Request, tag="compare"):
+class Compare(Request, tag="compare", kw_only=True):
     """Compare two compiles of one function by their ids, `0/0` and `0/1`. Reply: CompareBody.
 
     Without `left` the compile that `right` replaces is taken; without both, the newest recompile.
@@ -194,17 +194,17 @@ class Compare(Request, tag="compare"):
     """The thread that is stopped at compile time, which serves the request: its compile can be compared, too."""
 
 
-class Pause(Request, tag="pause"):
+class Pause(Request, tag="pause", kw_only=True):
     """Stop at the next line Dynamo traces, on every thread that compiles. Reply: {"compiling": [threadId…]}."""
 
     thread_id: int | None = None
 
 
-class Threads(Request, tag="threads"):
+class Threads(Request, tag="threads", kw_only=True):
     """List the program's threads, in a session without debugpy. Reply: ThreadsBody."""
 
 
-class FormatStack(StoppedThreadRequest, tag="formatStack"):
+class FormatStack(StoppedThreadRequest, tag="formatStack", kw_only=True):
     """Format a stack; `hex` is DAP's valueFormat. Reply: FormattedStackBody."""
 
     parameters: bool = True
@@ -213,13 +213,13 @@ class FormatStack(StoppedThreadRequest, tag="formatStack"):
     hex: bool = False
 
 
-class Scopes(StoppedThreadRequest, tag="scopes"):
+class Scopes(StoppedThreadRequest, tag="scopes", kw_only=True):
     """List the scopes of a frame. Reply: ScopesBody."""
 
     frame_id: int
 
 
-class Variables(StoppedThreadRequest, tag="variables"):
+class Variables(StoppedThreadRequest, tag="variables", kw_only=True):
     """List variables; `start` and `count` page, `hex` is DAP's valueFormat. Reply: VariablesBody.
 
     `in_parts` is for a client that cannot page: many rows then become children of rows of ranges. `prefix` selects the
@@ -235,13 +235,13 @@ class Variables(StoppedThreadRequest, tag="variables"):
     prefix: str | None = None
 
 
-class FindStepInTargets(StoppedThreadRequest, tag="stepInTargets"):
+class FindStepInTargets(StoppedThreadRequest, tag="stepInTargets", kw_only=True):
     """List the calls that `stepIn` can step into. Reply: StepInTargetsBody."""
 
     frame_id: int
 
 
-class Disassemble(Request, tag="disassemble"):
+class Disassemble(Request, tag="disassemble", kw_only=True):
     """Disassemble code; `offset` is in bytes, and both offsets may be negative. Reply: DisassembleBody."""
 
     memory_reference: str
@@ -250,7 +250,7 @@ class Disassemble(Request, tag="disassemble"):
     instruction_offset: int = 0
 
 
-class Evaluate(StoppedThreadRequest, tag="evaluate"):
+class Evaluate(StoppedThreadRequest, tag="evaluate", kw_only=True):
     """Evaluate an expression on fake tensors, changing nothing. Reply: EvaluateResult."""
 
     frame_id: int
@@ -263,30 +263,30 @@ class Evaluate(StoppedThreadRequest, tag="evaluate"):
     """For `setVariable`: the scope that contains the name `expression`; the frame is that of the scope."""
 
 
-class LoadedSources(Request, tag="loadedSources"):
+class LoadedSources(Request, tag="loadedSources", kw_only=True):
     """List the documents of every compile so far and of the current stops. Reply: LoadedSourcesBody."""
 
 
-class SourceText(Request, tag="source"):
+class SourceText(Request, tag="source", kw_only=True):
     """Read a document; one of a stop is written on the stopped thread. Reply: SourceBody."""
 
     source_reference: int
 
 
-class RunCommand(Request, tag="runCommand"):
+class RunCommand(Request, tag="runCommand", kw_only=True):
     """Answer a command of the debug console that needs no stop. Reply: EvaluateResult."""
 
     name: str
     argument: str
 
 
-class Locations(StoppedThreadRequest, tag="locations"):
+class Locations(StoppedThreadRequest, tag="locations", kw_only=True):
     """Look up a variable's `location_reference`. Reply: LocationsBody."""
 
     location_reference: int
 
 
-class Modules(Request, tag="modules"):
+class Modules(Request, tag="modules", kw_only=True):
     """List the files in which Dynamo has traced code. Reply: ModulesBody."""
 
 
@@ -310,11 +310,11 @@ class CompilesBody(Struct, rename="camel"):
     compiles: list[Compiling]
 
 
-class Compiles(Request, tag="compiles"):
+class Compiles(Request, tag="compiles", kw_only=True):
     """List the threads in the compiler; read from another thread, so slightly stale. Reply: CompilesBody."""
 
 
-class CompileOn(Request, tag="compileOn"):
+class CompileOn(Request, tag="compileOn", kw_only=True):
     """Ask what a thread compiles now; read from another thread, so slightly stale. Reply: CompileOnBody."""
 
     thread_id: int

@@ -38,32 +38,31 @@ def inserted_before(text: Text, statement: ast.stmt, *lines: str) -> types.TextE
     return types.TextEdit(types.Range(start, start), "".join(f"{indentation}{each}\n" for each in lines))
 
 
-def inserted_after_imports(text: Text, *lines: str, without: str = "") -> list[types.TextEdit]:
-    """Insert lines after the last import at the top, with `import torch` if it is missing."""
+def inserted_after_imports(text: Text, line: str, *, names_torch: bool) -> types.TextEdit:
+    """Insert a line after the imports.
+
+    If it `names_torch` it comes after the first `import torch`, which is added where there is none.
+    """
     tree = text.tree
-    if tree is None:
-        return []
-    last = 0
-    for statement in tree.body:
-        if is_docstring(statement):
-            last = max(last, statement.end_lineno or 0)
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            last = statement.end_lineno or last
-        else:
+    assert tree is not None
+    place = 0
+    for number, statement in enumerate(tree.body):
+        if not (isinstance(statement, ast.Import | ast.ImportFrom) or (number == 0 and is_docstring(statement))):
             break
-    missing = [] if imports(tree, "torch") or without == "torch" else ["import torch"]
-    new = "".join(f"{each}\n" for each in [*missing, *lines])
-    if last >= len(text.lines) or (last == len(text.lines) - 1 and not text.lines[-1] and last == 0):
-        new = "\n" + new if text.lines[-1] else new
-    place = types.Position(last, 0)
-    return [types.TextEdit(types.Range(place, place), new)]
+        place = statement.end_lineno or 0
+    if names_torch:
+        imported = next((each.end_lineno for each in tree.body if _imports_torch(each)), None)
+        place = max(place, imported or 0)
+        line = line if imported else f"import torch\n{line}"
+    new = f"\n{line}\n" if place >= len(text.lines) else f"{line}\n"
+    return types.TextEdit(types.Range(types.Position(place, 0), types.Position(place, 0)), new)
 
 
-def imports(tree: ast.Module, name: str) -> bool:
-    """Whether `import NAME` is among the top-level statements."""
-    return any(
-        isinstance(each, ast.Import) and any(alias.name == name and alias.asname is None for alias in each.names)
-        for each in tree.body
+def _imports_torch(node: ast.stmt) -> bool:
+    """Whether a statement imports torch as `torch`."""
+    return isinstance(node, ast.Import) and any(
+        each.name == "torch" if each.asname == "torch" else not each.asname and each.name.partition(".")[0] == "torch"
+        for each in node.names
     )
 
 

@@ -110,10 +110,9 @@ class Index:
                     prefix = f"{name}.<locals>."
                 case ast.ClassDef():
                     prefix = f"{prefix}{node.name}."
-            inner = _inner(node)
+            inner = list(ast.iter_child_nodes(node))
             self.parents.update(dict.fromkeys(inner, node))
-            inner.reverse()
-            todo += [(each, prefix, function) for each in inner]
+            todo += [(each, prefix, function) for each in reversed(inner)]
 
 
 def parse(source: str) -> ast.Module | None:
@@ -126,29 +125,11 @@ def parse(source: str) -> ast.Module | None:
             return None
 
 
-def _inner(node: ast.AST) -> list[ast.AST]:
-    """List the nodes directly below, without contexts and operators."""
-    found: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += [each for each in value if isinstance(each, ast.AST)]
-        elif isinstance(value, ast.expr | ast.stmt | ast.arguments | ast.comprehension):
-            found.append(value)
-    return found
-
-
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Iterate over all statements, those inside of others included, in the order of the text."""
     for each in body:
         yield each
-        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
-            inner = getattr(each, name, None)
-            if inner and name in ("handlers", "cases"):
-                for clause in inner:
-                    yield from statements(clause.body)
-            elif inner:
-                yield from statements(inner)
+        yield from statements(child for child in children(each) if isinstance(child, ast.stmt))
 
 
 def first_line(node: ast.stmt) -> int:
@@ -201,3 +182,8 @@ def module_candidates(name: str, importer: str, level: int, folders: list[str]) 
         path = os.path.join(base, *parts)
         found += [path + ".py", os.path.join(path, "__init__.py")] if parts else [os.path.join(path, "__init__.py")]
     return list(dict.fromkeys(found))
+
+
+def words(names: str, *, prefix: str = "") -> frozenset[str]:
+    """Split a text into names, each with a prefix."""
+    return frozenset(prefix + each for each in names.split())

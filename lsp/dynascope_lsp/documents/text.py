@@ -67,12 +67,7 @@ class Text:
     def column(self, position: types.Position) -> int:
         """Return the column in bytes of an LSP position."""
         text = self.line(position.line + 1)
-        units = position.character
-        if text.isascii() or self.encoding == types.PositionEncodingKind.Utf8:
-            return min(units, len(text.encode()))
-        if self.encoding == types.PositionEncodingKind.Utf32:
-            return len(text[:units].encode())
-        return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore").encode())
+        return len(text[: characters(text, position.character, self.encoding)].encode())
 
     def range(self, line: int, column: int, end_line: int, end_column: int) -> types.Range:
         return types.Range(self.position(line, column), self.position(end_line, end_column))
@@ -106,6 +101,15 @@ class Text:
             if found.start() <= place <= found.end():
                 return found.group()
         return None
+
+
+def characters(line: str, units: int, encoding: types.PositionEncodingKind | str | None) -> int:
+    """Return how many characters of a line so many units of the client's encoding are."""
+    if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
+        return min(units, len(line))
+    if encoding == types.PositionEncodingKind.Utf8:
+        return len(line.encode()[:units].decode(errors="ignore"))
+    return len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore"))
 
 
 def without_comment(line: str) -> str:

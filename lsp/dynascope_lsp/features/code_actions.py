@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
+from dynascope_lsp.documents.edits import imports_from, inserted_after_imports, inserted_before, replaced
+from dynascope_lsp.documents.syntax import dotted
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.features import trying
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
-from dynascope_lsp.fixes import comptime
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
@@ -27,6 +30,9 @@ NO_FIX = "No edit is sure to be right here"
 REFACTOR = types.CodeActionKind.RefactorRewrite
 DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
 """The kinds of findings that are exception filters of the debugger."""
+
+COMPTIME_IMPORT = "from torch._dynamo.comptime import comptime"
+COMPTIME_BREAKPOINT = "comptime.breakpoint()"
 
 
 @feature(
@@ -48,7 +54,7 @@ def code_action(session: Session, params: types.CodeActionParams) -> list[types.
         found.reverse()
     line = params.range.start.line + 1
     if _wanted(params, REFACTOR) and _is_compiled(snapshot, line):
-        stops = (comptime.replaced_breakpoint(snapshot.text, line), comptime.insert_breakpoint(snapshot.text, line))
+        stops = (replaced_breakpoint(snapshot.text, line), insert_breakpoint(snapshot.text, line))
         found += [_action(session, snapshot, fix, REFACTOR) for fix in stops if fix is not None]
     return found
 
@@ -152,3 +158,32 @@ def _is_compiled(snapshot: Snapshot, line: int) -> bool:
         return False
     traced = (snapshot.placement.line(line) for line in snapshot.facts.seconds_by_line)
     return any(line is not None and function.first_line <= line <= function.last_line for line in traced)
+
+
+def replaced_breakpoint(text: Text, line: int) -> Fix | None:
+    """Replace `breakpoint()` on a line by `comptime.breakpoint()`; None if there is none."""
+    for call in text.index.calls.get(line, ()) if text.index else ():
+        if dotted(call.func) == "breakpoint" and not call.args and not call.keywords:
+            edits = [replaced(text, call, COMPTIME_BREAKPOINT), *_comptime(text)]
+            return Fix("Stop here while Dynamo traces: replace breakpoint() by comptime.breakpoint()", edits)
+    return None
+
+
+def insert_breakpoint(text: Text, line: int) -> Fix | None:
+    """Insert `comptime.breakpoint()` before a statement of a function; None elsewhere."""
+    index = text.index
+    function = index.function_at(line) if index else None
+    statement = index.statement_at(line) if index else None
+    if function is None or statement is None or statement is function.node or COMPTIME_BREAKPOINT in text.line(line):
+        return None
+    if not any(statement is node for node in ast.walk(function.node)):
+        return None
+    edits = [inserted_before(text, statement, COMPTIME_BREAKPOINT), *_comptime(text)]
+    return Fix("Stop here while Dynamo traces: insert comptime.breakpoint()", edits)
+
+
+def _comptime(text: Text) -> list[types.TextEdit]:
+    tree = text.tree
+    if tree is None or imports_from(tree, "torch._dynamo.comptime", "comptime"):
+        return []
+    return [inserted_after_imports(text, COMPTIME_IMPORT, names_torch=False)]

@@ -76,8 +76,7 @@ def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
 def locate(session: Session, params: Any) -> int:
     """Return the present line of a recorded one, or the same one where that has changed."""
     located = msgspec.convert(params, Located)
-    place, (folder, _) = located.place, launch_of(located.key)
-    reader = _reader(session, folder)
+    place, (reader, _, _) = located.place, _run(session, located.key)
     text = session.text_of(place.path)
     if reader is None or text is None:
         return place.line
@@ -90,8 +89,7 @@ def locate(session: Session, params: Any) -> int:
 def document(session: Session, params: Any) -> str | None:
     """Return the text of a document; None if nothing is recorded in its folder."""
     opened = msgspec.convert(params, Opened)
-    folder, launch = launch_of(opened.key)
-    reader = _reader(session, folder)
+    reader, _, launch = _run(session, opened.key)
     return document_text(reader, launch, opened.document) if reader is not None else None
 
 
@@ -99,8 +97,7 @@ def document(session: Session, params: Any) -> str | None:
 def graph(session: Session, params: Any) -> dict[str, Any] | None:
     """Return the graphs of a document as data; None if they are not recorded any more."""
     opened = msgspec.convert(params, Opened)
-    folder, launch = launch_of(opened.key)
-    reader = _reader(session, folder)
+    reader, _, launch = _run(session, opened.key)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
     return msgspec.to_builtins(found) if found is not None else None
 
@@ -108,8 +105,7 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
 @feature(RUNS_OF_PROGRAM)
 def other_runs(session: Session, params: Any) -> dict[str, Any]:
     """Return the name of the run `{"key"}`, and the other runs of its program."""
-    folder, launch = launch_of(msgspec.convert(params, Run).key)
-    reader = _reader(session, folder)
+    reader, folder, launch = _run(session, msgspec.convert(params, Run).key)
     name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])
     return {"name": name, "others": msgspec.to_builtins(others)}
 
@@ -117,8 +113,7 @@ def other_runs(session: Session, params: Any) -> dict[str, Any]:
 @feature(TIMELINE)
 def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
     """Return when everything in the run `{"key"}` happened; None if nothing was compiled in it."""
-    folder, launch = launch_of(msgspec.convert(params, Run).key)
-    reader = _reader(session, folder)
+    reader, _, launch = _run(session, msgspec.convert(params, Run).key)
     found = timeline(reader, launch) if reader is not None else None
     return msgspec.to_builtins(found, str_keys=True) if found is not None else None
 
@@ -126,8 +121,7 @@ def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
 @feature(CHROME_TRACE)
 def chrome_trace(session: Session, params: Any) -> str | None:
     """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
-    folder, launch = launch_of(msgspec.convert(params, Run).key)
-    reader = _reader(session, folder)
+    reader, _, launch = _run(session, msgspec.convert(params, Run).key)
     found = measured(reader, launch) if reader is not None else []
     return json.dumps(exports.chrome_trace(found)) if found else None
 
@@ -148,5 +142,7 @@ def forget(session: Session, params: Any) -> None:
         session.warn("What runs now was kept: end it first.")
 
 
-def _reader(session: Session, folder: str) -> Reader | None:
-    return next((each.reader for each in session.stores if str(each.path.parent) == folder), None)
+def _run(session: Session, key: str) -> tuple[Reader | None, str, str]:
+    """Return the reader of a launch's store, the store's folder and the launch's id."""
+    folder, launch = launch_of(key)
+    return next((each.reader for each in session.stores if str(each.path.parent) == folder), None), folder, launch

@@ -1,6 +1,7 @@
-"""Show inlay hints: shapes after parameters and after names that are assigned a tensor.
+"""Show shapes in the text: inlay hints after parameters and assigned names, and at a stop the names that have values.
 
-A shape that a name already showed in this function is not repeated.
+A shape that a name already showed in this function is not repeated. Only the debugger knows the values at a stop, not
+the facts of an earlier run: so inline values are names, not texts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import msgspec
 from lsprotocol import types
 
 from dynascope_lsp.documents.text import LAST_COLUMN
-from dynascope_lsp.features.refreshing import refresh
+from dynascope_lsp.features.lifecycle import refresh
 from dynascope_lsp.recorded import markdown
 from dynascope_lsp.recorded.shapes import Seen, by_value, values_of
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -136,3 +137,35 @@ def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
         numbers = [number for number in numbers if snapshot.facts.compiles[number].compile_id == chosen]
     values = dict.fromkeys(each.fact.value for each in seen if not set(numbers).isdisjoint(each.compiles))
     return " | ".join(values) or None
+
+
+@feature(types.TEXT_DOCUMENT_INLINE_VALUE)
+def inline_value(session: Session, params: types.InlineValueParams) -> list[types.InlineValue]:
+    snapshot = session.snapshot(params.text_document.uri)
+    index = snapshot.text.index if snapshot else None
+    if snapshot is None or index is None:
+        return []
+    stopped = min(params.context.stopped_location.end.line + 1, len(snapshot.text.lines))
+    function = index.function_at(stopped)
+    first = max(function.name_line if function else 1, params.range.start.line + 1)
+    last = min(stopped, params.range.end.line + 1)
+    found: list[types.InlineValue] = []
+    local = None
+    if function is not None:
+        stored = (each for each in ast.walk(function.node) if isinstance(each, ast.Name))
+        local = {each.id for each in stored if isinstance(each.ctx, ast.Store)}
+        local |= {each.arg for each in function.parameters}
+    for line in range(first, last + 1):
+        if index.function_at(line) is not function:
+            continue
+        names = {name.id: name for name in [*index.read.get(line, ()), *index.assigned.get(line, ())]}
+        for name in sorted(names.values(), key=lambda each: each.col_offset):
+            if local is None or name.id in local:
+                place = snapshot.text.range_of(name)
+                found.append(types.InlineValueVariableLookup(place, True, name.id))
+        if function is not None and line == function.name_line:
+            for parameter in function.parameters:
+                end = parameter.col_offset + len(parameter.arg.encode())
+                place = snapshot.text.range(parameter.lineno, parameter.col_offset, parameter.lineno, end)
+                found.append(types.InlineValueVariableLookup(place, True, parameter.arg))
+    return found

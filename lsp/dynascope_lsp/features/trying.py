@@ -19,8 +19,7 @@ from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command
 from dynascope_lsp.session import Session
-from dynascope_lsp.trials.comparison import Outcome, compared
-from dynascope_lsp.trials.running import Decision, run
+from dynascope_lsp.trials import Decision, Outcome, compared, run
 
 TRY_FIX = "dynascope.tryFix"
 RUN, APPLY = "Run", "Apply Fix"

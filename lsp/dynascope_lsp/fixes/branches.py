@@ -12,18 +12,13 @@ from msgspec import Struct
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.documents.syntax import Index
-from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
-from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
-from dynascope_lsp.fixes.expressions.inference import SMOOTH, TRUTHS, called_operation
-from dynascope_lsp.fixes.expressions.names import torch_name
-from dynascope_lsp.fixes.expressions.tensor_type import TensorType
-from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.preconditions.backward import check_backward
-from dynascope_lsp.fixes.preconditions.loops import check_loop, is_in_loop
-from dynascope_lsp.fixes.preconditions.recorded_types import check_only_compiled, check_plain_tensors
-from dynascope_lsp.fixes.preconditions.runs_anyway import check_runs_anyway
-from dynascope_lsp.fixes.preconditions.two_sides import check_sides
+from dynascope_lsp.fixes.backward import check_backward
+from dynascope_lsp.fixes.effects import is_new, is_only_read, is_pure, loads, may_write, mutates
+from dynascope_lsp.fixes.fix import Fix, Refused
+from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, TensorType, called_operation, torch_name
+from dynascope_lsp.fixes.place import Place, check_loop, is_in_loop, place_of
+from dynascope_lsp.fixes.recorded_types import check_only_compiled, check_plain_tensors
+from dynascope_lsp.fixes.two_sides import check_runs_anyway, check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -44,27 +39,26 @@ class Choice(Struct, frozen=True):
     prefix: str
 
 
-def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     if finding.type != TYPE:
         return
-    try:
-        place = place_of(snapshot, finding)
-        choice = _choice(place, finding.line)
-        found = _type_of(place, choice)
-        _check_test(place, choice.test)
-        _check_aliases(place, choice)
-        kept = ast.copy_location(ast.Name(choice.target or "", ast.Load()), choice.node)
-        check_runs_anyway(place, choice.test, (choice.body, choice.orelse or kept))
-        check_sides(place, (choice.body, choice.orelse or kept), found)
-        check_loop(place)
-        check_only_compiled(place)
-        check_plain_tensors(place)
-        check_backward(place)
-        yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
-        if _may_compute_both(place, choice, found):
-            yield Fix("Compute both and choose with torch.where", [_edit(place, choice, _where(place, choice))])
-    except Refused as problem:
-        yield Advice(str(problem))
+    place = place_of(snapshot, finding)
+    choice = _choice(place, finding.line)
+    found = _type_of(place, choice)
+    _check_test(place, choice.test)
+    _check_aliases(place, choice)
+    kept = ast.copy_location(ast.Name(choice.target or "", ast.Load()), choice.node)
+    check_runs_anyway(place, choice.test, (choice.body, choice.orelse or kept))
+    check_sides(place, (choice.body, choice.orelse or kept), found)
+    check_loop(place)
+    check_only_compiled(place)
+    check_plain_tensors(place)
+    check_backward(place)
+    yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
+    if _may_compute_both(place, choice, found):
+        sides = [choice.target if each is None else _code(place, each) for each in (choice.body, choice.orelse)]
+        where = f"{torch_name(place.index)}.where({_code(place, choice.test)}, {sides[0]}, {sides[1]})"
+        yield Fix("Compute both and choose with torch.where", [_edit(place, choice, where)])
 
 
 def _choice(place: Place, line: int) -> Choice:
@@ -93,11 +87,8 @@ def _runs_once(place: Place, node: ast.expr) -> bool:
 
 def _of_statement(place: Place, node: ast.If) -> Choice:
     parent = place.index.parents[node]
-    if (
-        isinstance(parent, ast.If)
-        and node in parent.orelse
-        and place.text.line(node.lineno).lstrip().startswith("elif")
-    ):
+    is_elif = place.text.line(node.lineno).lstrip().startswith("elif")
+    if isinstance(parent, ast.If) and node in parent.orelse and is_elif:
         raise Refused(f"An `elif` runs only when the tests above it fail, which torch.cond would not see: {WHAT_TO_DO}")
     if len(node.body) != 1 or len(node.orelse) > 1:
         raise Refused(f"The branch does more than give one tensor a value: {WHAT_TO_DO}")
@@ -152,13 +143,12 @@ def _check_test(place: Place, test: ast.expr) -> None:
     inferred = place.inference_before(place.statement).tensor(test)
     if inferred is not None and inferred.dtype == "b8":
         return
+    pure = is_pure(place.index, place.function, test)
     match test:
-        case ast.Compare(ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()]):
-            if is_pure(place.index, place.function, test):
-                return
-        case ast.Call(args=[]) if (called_operation(place.index, test) or ("",))[0] in TRUTHS:
-            if is_pure(place.index, place.function, test):
-                return
+        case ast.Compare(ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()]) if pure:
+            return
+        case ast.Call(args=[]) if pure and (called_operation(place.index, test) or ("",))[0] in TRUTHS:
+            return
     raise Refused(f"The test is not known to be a tensor of one boolean: {WHAT_TO_DO}")
 
 
@@ -252,11 +242,6 @@ def _cond(place: Place, choice: Choice) -> str:
     space = " " if parameters else ""
     sides = [f"lambda{space}{parameters}: {_new(place, choice, each)}" for each in (choice.body, choice.orelse)]
     return f"{torch_name(place.index)}.cond({_code(place, choice.test)}, {sides[0]}, {sides[1]}, {operands})"
-
-
-def _where(place: Place, choice: Choice) -> str:
-    sides = [choice.target if each is None else _code(place, each) for each in (choice.body, choice.orelse)]
-    return f"{torch_name(place.index)}.where({_code(place, choice.test)}, {sides[0]}, {sides[1]})"
 
 
 def _new(place: Place, choice: Choice, side: ast.expr | None) -> str:

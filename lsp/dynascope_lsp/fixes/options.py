@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.preconditions.loops import check_loop
+from dynascope_lsp.documents.syntax import words
+from dynascope_lsp.fixes.fix import Fix, Refused, setting
+from dynascope_lsp.fixes.place import Place, check_loop, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -16,9 +15,7 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 DYNAMIC_SHAPES = "Dynamic shape operator"
 _RECURRENT = "Dynamo does not support RNN, GRU, or LSTM"
 """In the explanation: since torch 2.15 the type is that of any call (delayed)."""
-_ASK_FOR_SIZES = frozenset(
-    ("shape", "size", "numel", "item", "tolist", "len", "range", "int", "float", "bool", "print", "zip", "enumerate")
-)
+_ASK_FOR_SIZES = words("shape size numel item tolist len range int float bool print zip enumerate")
 SIZES_ASKED_FOR = (
     "The number of elements is asked for afterwards: compute with a mask of fixed size, `torch.where(mask, x, 0)`."
 )
@@ -29,23 +26,20 @@ _SAME_NUMBERS = "eager"
 """The backend that calls the layer as uncompiled code does (seen on torch 2.13 and 2.15)."""
 
 
-def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     is_recurrent = _RECURRENT in finding.explanation
     if finding.type != DYNAMIC_SHAPES and not is_recurrent:
         return
-    try:
-        place = place_of(snapshot, finding)
-        check_loop(place)
-        if is_recurrent:
-            if "pack" in place.text.source:
-                raise Refused(f"Packed sequences are not traced: {_LEAVE_OUT}")
-            _check_backends(snapshot)
-            yield configuration.setting(place.text, "allow_rnn = True")
-        else:
-            _check_sizes(place)
-            yield configuration.setting(place.text, "capture_dynamic_output_shape_ops = True")
-    except Refused as problem:
-        yield Advice(str(problem))
+    place = place_of(snapshot, finding)
+    check_loop(place)
+    if is_recurrent:
+        if "pack" in place.text.source:
+            raise Refused(f"Packed sequences are not traced: {_LEAVE_OUT}")
+        _check_backends(snapshot)
+        yield setting(place.text, "allow_rnn = True")
+    else:
+        _check_sizes(place)
+        yield setting(place.text, "capture_dynamic_output_shape_ops = True")
 
 
 def _check_backends(snapshot: Snapshot) -> None:

@@ -11,14 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dynascope_lsp.documents.syntax import Function, Index
-from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
-from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
-from dynascope_lsp.fixes.expressions.inference import Inference
-from dynascope_lsp.fixes.expressions.tensor_type import Types
-from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.place import is_inline, place_of
-from dynascope_lsp.fixes.preconditions.loops import check_loop
+from dynascope_lsp.fixes.effects import is_new, is_only_read, is_pure, loads, may_write, mutates
+from dynascope_lsp.fixes.fix import Fix, Refused, setting
+from dynascope_lsp.fixes.inference import Inference, Types
+from dynascope_lsp.fixes.place import check_loop, is_inline, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -29,22 +25,19 @@ WHAT_TO_DO = "print outside of the compiled function, or only `if not torch.comp
 INLINE = f"Dynamo drops what functions print that it traces inline: {WHAT_TO_DO}"
 
 
-def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     if BROKE not in finding.explanation:
         return
-    try:
-        place = place_of(snapshot, finding)
-        if not any(_is_print(each) for each in place.index.calls.get(finding.line, ())):
-            raise Refused(f"The `print` is in a function that is called here: {WHAT_TO_DO}")
-        check_loop(place, ("print",))
-        files = program_files(snapshot)
-        if files is None:
-            raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")
-        for each in files:
-            _check(each, finding.line if each is snapshot else 0)
-        yield configuration.setting(place.text, OPTION, "Let Dynamo run print() after the graph: {}")
-    except Refused as problem:
-        yield Advice(str(problem))
+    place = place_of(snapshot, finding)
+    if not any(_is_print(each) for each in place.index.calls.get(finding.line, ())):
+        raise Refused(f"The `print` is in a function that is called here: {WHAT_TO_DO}")
+    check_loop(place, ("print",))
+    files = program_files(snapshot)
+    if files is None:
+        raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")
+    for each in files:
+        _check(each, finding.line if each is snapshot else 0)
+    yield setting(place.text, OPTION, "Let Dynamo run print() after the graph: {}")
 
 
 def _check(snapshot: Snapshot, line: int) -> None:

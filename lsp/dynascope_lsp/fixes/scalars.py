@@ -6,15 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from dynascope_lsp.documents.edits import replaced
-from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
-from dynascope_lsp.fixes.expressions.inference import called_operation
-from dynascope_lsp.fixes.expressions.tensor_type import TensorType
-from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.preconditions.backward import check_backward
-from dynascope_lsp.fixes.preconditions.loops import check_loop
-from dynascope_lsp.fixes.preconditions.recorded_types import check_only_compiled
+from dynascope_lsp.fixes.backward import check_backward
+from dynascope_lsp.fixes.effects import is_new, is_only_read, loads, may_write
+from dynascope_lsp.fixes.fix import Fix, Refused, alternatives, setting
+from dynascope_lsp.fixes.inference import TensorType, called_operation
+from dynascope_lsp.fixes.place import Place, check_loop, place_of
+from dynascope_lsp.fixes.recorded_types import check_only_compiled
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -27,26 +24,15 @@ _KEPT_NUMBERS = ("append", "clamp", "clip", "full", "full_like")
 WHAT_TO_DO = "keep the value a tensor as long as it is computed with, and read it outside of the compiled function."
 
 
-def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     if finding.registry_id != REGISTRY_ID and "item()" not in finding.type:
         return
-    try:
-        place = place_of(snapshot, finding)
-        reads = [each for each in place.index.calls.get(finding.line, ()) if _read_tensor(each) is not None]
-        if not reads or any(place.index.statement_of(each) is not place.statement for each in reads):
-            raise Refused(f"Which tensor becomes a number here is not plain to see: {WHAT_TO_DO}")
-        check_backward(place)
-    except Refused as problem:
-        yield Advice(str(problem))
-        return
-    found: list[Fix | Advice] = []
-    for offer in (_kept, _captured):
-        try:
-            found.append(offer(place, reads))
-        except Refused as problem:
-            found.append(Advice(str(problem)))
-    edits = [each for each in found if isinstance(each, Fix)]
-    yield from edits or found[-1:]
+    place = place_of(snapshot, finding)
+    reads = [each for each in place.index.calls.get(finding.line, ()) if _read_tensor(each) is not None]
+    if not reads or any(place.index.statement_of(each) is not place.statement for each in reads):
+        raise Refused(f"Which tensor becomes a number here is not plain to see: {WHAT_TO_DO}")
+    check_backward(place)
+    yield from alternatives(lambda: _kept(place, reads), lambda: _captured(place, reads), told=-1)
 
 
 def _read_tensor(call: ast.Call) -> ast.expr | None:
@@ -83,7 +69,9 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
             new += ".clone()"  # a number stays as it was read
         edits.append(replaced(place.text, call, new))
         written.append(new)
-    return Fix(f"Keep it a tensor: {_short(', '.join(written))}", edits, preferred=True)
+    source = ", ".join(written)
+    source = source if len(source) <= 40 else f"{source[:39]}…"
+    return Fix(f"Keep it a tensor: {source}", edits, preferred=True)
 
 
 def _may_change(place: Place, tensor: ast.expr, call: ast.Call, found: TensorType) -> bool:
@@ -150,22 +138,17 @@ def _captured(place: Place, reads: list[ast.Call]) -> Fix:
         if isinstance(call.func, ast.Name) and call.func.id == "bool":
             raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")
         found = place.inference_before(place.statement).tensor(_read_tensor(call) or call)
-        for use, _ in _uses_or_itself(place, call):
+        match place.statement:
+            case ast.Assign(targets=[ast.Name()]):
+                uses = [each for each, _ in _uses(place, call)]
+            case _:
+                uses = [call]
+        for use in uses:
             _check_destination(place, use)
             is_operand = isinstance(place.index.parents[use], ast.BinOp | ast.UnaryOp)
             if is_operand and found is not None and found.dtype == "b8":
                 raise Refused(f"Arithmetic asks for the value of a boolean: {WHAT_TO_DO}")
-    return configuration.setting(place.text, OPTION)
-
-
-def _uses_or_itself(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    targets = place.statement.targets if isinstance(place.statement, ast.Assign) else []
-    if len(targets) == 1 and isinstance(targets[0], ast.Name):
-        outer = place.statement.value if isinstance(place.statement, ast.Assign) else call
-        if outer is call:
-            yield from _uses(place, call)
-            return
-    yield call, place.statement
+    return setting(place.text, OPTION)
 
 
 def _check_destination(place: Place, use: ast.expr) -> None:
@@ -175,24 +158,23 @@ def _check_destination(place: Place, use: ast.expr) -> None:
         match parent:
             case ast.BinOp(op=op) if isinstance(op, _ARITHMETIC):
                 pass
-            case ast.UnaryOp(op=ast.USub()):
+            case ast.UnaryOp(op=ast.USub()) | ast.Tuple():
                 pass
-            case ast.Tuple() | ast.Return():
-                pass
+            case ast.Return():
+                if place.is_inline:
+                    raise Refused(f"The number is returned to compiled code: {WHAT_TO_DO}")
+                return
             case ast.Call() if _is_kept(place, parent, node):
                 return
             case ast.Assign(targets=[ast.Name(id=name)]):
-                _check_name(place, name, parent)
+                if place.types.at(parent.lineno, name) is None:  # a number is not followed further
+                    raise Refused(f"`{name}` is a number, too: {WHAT_TO_DO}")
                 return
             case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AugAssign(target=ast.Attribute(attr=name)):
                 _check_attribute(place, name)
                 return
             case _:
                 raise Refused(f"The number decides something, or leaves torch: {WHAT_TO_DO}")
-        if isinstance(parent, ast.Return):
-            if place.is_inline:
-                raise Refused(f"The number is returned to compiled code: {WHAT_TO_DO}")
-            return
         node = parent
 
 
@@ -204,18 +186,8 @@ def _check_attribute(place: Place, name: str) -> None:
             raise Refused(f"`{name}` is read by a function, where the number may decide something: {WHAT_TO_DO}")
 
 
-def _check_name(place: Place, name: str, assignment: ast.Assign) -> None:
-    """Raise Refused unless the name is assigned a tensor: a number is not followed further."""
-    if place.types.at(assignment.lineno, name) is None:
-        raise Refused(f"`{name}` is a number, too: {WHAT_TO_DO}")
-
-
 def _is_kept(place: Place, call: ast.Call, node: ast.AST) -> bool:
     if node is call.func or (isinstance(call.func, ast.Attribute) and call.func.value is node):
         return False
     operation = called_operation(place.index, call)
     return operation is not None and operation[0] in _KEPT_NUMBERS
-
-
-def _short(source: str) -> str:
-    return source if len(source) <= 40 else f"{source[:39]}…"

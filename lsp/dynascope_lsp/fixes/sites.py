@@ -9,8 +9,8 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function, FunctionNode, Index, dotted
-from dynascope_lsp.fixes.expressions.names import full_name
 from dynascope_lsp.fixes.fix import Refused
+from dynascope_lsp.fixes.inference import full_name
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 

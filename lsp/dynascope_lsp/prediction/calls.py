@@ -1,44 +1,58 @@
-"""Evaluate calls of the workspace's functions, of tensor methods, and of other functions."""
+"""Evaluate attributes and calls: of tensors, layers, and the workspace's functions and objects."""
 
 from __future__ import annotations
 
 import ast
 from abc import abstractmethod
 
-from dynascope_lsp.documents.syntax import dotted
+from msgspec import structs
+
+from dynascope_lsp.documents.syntax import FunctionNode, dotted
+from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.modules import ClassInfo
 from dynascope_lsp.prediction.named_calls import NamedCalls
-from dynascope_lsp.prediction.tables import rules
-from dynascope_lsp.prediction.tables.torch_names import (
+from dynascope_lsp.prediction.torch_names import (
+    DISABLING,
+    LAYER_TENSORS,
     MASKS,
     MORE_TENSOR_METHODS,
     RETURN_THEMSELVES,
     SEVERAL_TENSORS,
     TELLING_METHODS,
+    TENSOR_ATTRIBUTES,
+    TENSOR_CLASS,
     TENSOR_METHODS,
+    is_layer,
+    usual_name,
 )
 from dynascope_lsp.prediction.values import (
+    DISABLED,
     LOGGER,
     MASK,
     MAYBE_MASK,
     MAYBE_TENSOR,
+    OTHER,
     TENSOR,
     TENSORS,
     UNKNOWN,
     Class,
+    Constant,
     Function,
     Instance,
+    ModuleValue,
     Named,
     Several,
+    Tensor,
     Value,
     is_tensor,
     may_be_tensor,
     maybe_tensor,
+    merged,
 )
 
 
 class Calls(NamedCalls):
-    """The part of a frame that evaluates calls."""
+    """The part of a frame that evaluates attributes and calls."""
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
@@ -48,15 +62,29 @@ class Calls(NamedCalls):
     def _given_to(self, info: ClassInfo, arguments: list[Value], keywords: dict[str, Value], more: bool) -> Instance:
         """Return the instance that a call of a class creates."""
 
-    def _call(self, node: ast.Call) -> Value:
+    @abstractmethod
+    def _value_of_attribute(
+        self, owner: Instance, info: ClassInfo, value: ast.expr, method: FunctionNode | None
+    ) -> Value:
+        """Evaluate what a method assigns to an attribute."""
+
+    def visit_Call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute):
             receiver = self.evaluate(node.func.value)
             if receiver == LOGGER:
-                return self._logger_call(node)
+                for each in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    self.evaluate(each)
+                self._report(node, rules.LOGGING)
+                return UNKNOWN
             if may_be_tensor(receiver):
                 return self._method_call(node, node.func.attr, receiver)
-            if isinstance(receiver, Instance) and self._returns_itself(receiver, node.func.attr):
-                return receiver
+            name = node.func.attr
+            if (
+                isinstance(receiver, Instance)
+                and name in RETURN_THEMSELVES
+                and not self._program.method(receiver.info, name)
+            ):
+                return receiver  # as of `Model().cuda()`
         if isinstance(node.func, ast.Call) and dotted(node.func.func) == "super":
             return UNKNOWN
         function = self._super_method(node.func) or self.evaluate(node.func)
@@ -66,10 +94,6 @@ class Calls(NamedCalls):
         more = bool(starred) or any(each.arg is None for each in node.keywords)
         return self._apply(node, function, arguments[: starred[0]] if starred else arguments, keywords, more)
 
-    def _returns_itself(self, receiver: Instance, method: str) -> bool:
-        """Whether a method returns its own object, as in `Model().cuda()`."""
-        return method in RETURN_THEMSELVES and self._program.method(receiver.info, method) is None
-
     def _apply(
         self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
     ) -> Value:
@@ -78,12 +102,11 @@ class Calls(NamedCalls):
                 return self._call_of_named(node, name, arguments, keywords)
             case Function():
                 return self._call_of_function(function, arguments, keywords, more)
-            case Instance(info):
-                forward = self._program.method(info, "forward") or self._program.method(info, "__call__")
-                if forward is not None:
-                    bound = self._program.decorated(Function(forward.module, forward.node, forward.owner, function))
-                    return self._apply(node, bound, arguments, keywords, more)
-                return UNKNOWN
+            case Instance():
+                forward = self._program.called(function)
+                if forward is None:
+                    return UNKNOWN
+                return self._apply(node, self._program.decorated(forward), arguments, keywords, more)
             case Class(info):
                 return self._given_to(info, arguments, keywords, more)
             case Several(items, True):
@@ -109,23 +132,12 @@ class Calls(NamedCalls):
     def _super_method(self, func: ast.expr) -> Value | None:
         """Return the base class's method for `super().forward`, or None."""
         owner = self._function.owner
-        if (
-            owner is None
-            or not isinstance(func, ast.Attribute)
-            or not isinstance(func.value, ast.Call)
-            or dotted(func.value.func) != "super"
-        ):
-            return None
-        for each in self._program.bases(owner)[1:]:
-            if func.attr in each.methods:
-                return Function(each.module, each.methods[func.attr], each, self._function.bound)
+        match func:
+            case ast.Attribute(ast.Call(ast.Name("super")), name) if owner is not None:
+                for each in self._program.bases(owner)[1:]:
+                    if name in each.methods:
+                        return Function(each.module, each.methods[name], each, self._function.bound)
         return None
-
-    def _logger_call(self, node: ast.Call) -> Value:
-        for each in (*node.args, *(keyword.value for keyword in node.keywords)):
-            self.evaluate(each)
-        self._report(node, rules.LOGGING)
-        return UNKNOWN
 
     def _method_call(self, node: ast.Call, method: str, receiver: Value) -> Value:
         """Evaluate a call of a method of a value that is or may be a tensor."""
@@ -136,14 +148,10 @@ class Calls(NamedCalls):
         if method in rules.METHODS and known:
             self._report(node, rules.METHODS[method])
             return TENSOR if rules.METHODS[method] is rules.DYNAMIC_SHAPE else UNKNOWN
-        if known and self._gives_several(node, method, arguments):
-            return TENSORS
-        return self._result_of_method(method, receiver, known)
-
-    def _gives_several(self, node: ast.Call, method: str, arguments: list[Value]) -> bool:
+        several = method in SEVERAL_TENSORS
         if method in ("max", "min", "median"):
-            return bool(node.args or node.keywords) and not (arguments and is_tensor(arguments[0]))
-        return method in SEVERAL_TENSORS
+            several = bool(node.args or node.keywords) and not (arguments and is_tensor(arguments[0]))
+        return TENSORS if known and several else self._result_of_method(method, receiver, known)
 
     def _result_of_method(self, method: str, receiver: Value, known: bool) -> Value:
         if is_tensor(receiver):
@@ -167,3 +175,90 @@ class Calls(NamedCalls):
         if method in ("backward", "item", "tolist") and node.args:
             return False
         return not self._program.has_method(method)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Value:
+        owner = self.evaluate(node.value)
+        match owner:
+            case Named(name):
+                if name.endswith("()") and is_layer(name[:-2]) and node.attr in LAYER_TENSORS:
+                    return TENSOR
+                return Named(usual_name(f"{name}.{node.attr}"))
+            case ModuleValue(module):
+                return self._program.global_value(module, node.attr)
+            case Instance(info):
+                return self._attribute_of(owner, info, node.attr)
+            case Class(info):
+                return self._program.method(info, node.attr) or UNKNOWN
+            case Tensor():
+                return owner if node.attr in TENSOR_ATTRIBUTES else OTHER
+        if owner == TENSORS and node.attr in ("values", "indices"):
+            return TENSOR
+        return MAYBE_TENSOR if maybe_tensor(owner) and node.attr in TENSOR_ATTRIBUTES else UNKNOWN
+
+    def _attribute_of(self, owner: Instance, info: ClassInfo, name: str) -> Value:
+        for each in self._program.bases(info):
+            if name in each.buffers:
+                missing = isinstance(each.buffers[name], ast.Constant)
+                return UNKNOWN if missing else TENSOR
+        if self._program.set_outside(name) or (not owner.exact and self._program.overridden(info, name)):
+            return UNKNOWN
+        found = self._program.method(info, name)
+        if found is not None:
+            return self._method_of(owner, info, name, found)
+        for each in self._program.bases(info):
+            if name in each.attributes:
+                return self._assigned_to(owner, each, name)
+            if name in each.annotations:
+                return (owner.given or {}).get(name) or self._annotated(each, name)
+        return self._program.training() if name == "training" and info.node.bases else UNKNOWN
+
+    def _method_of(self, owner: Instance, info: ClassInfo, name: str, found: Function) -> Value:
+        replaced = self._replaced(info, name)
+        if replaced is not None:
+            return replaced
+        assert not isinstance(found.node, ast.Lambda)
+        if any(dotted(each) in ("property", "functools.cached_property") for each in found.node.decorator_list):
+            return self._call_of_function(structs.replace(found, bound=owner), [], {}, False)
+        bound = None if any(dotted(each) == "staticmethod" for each in found.node.decorator_list) else owner
+        return self._program.decorated(structs.replace(found, bound=bound))
+
+    def _assigned_to(self, owner: Instance, info: ClassInfo, name: str) -> Value:
+        """Evaluate an attribute by all values that are assigned to it."""
+        places = info.attributes[name]
+        if any(method is None for _, method in places) and (info.node.decorator_list or info.node.bases):
+            return UNKNOWN  # only a default, such as that of a dataclass field
+        key = (id(info), name)
+        if key in self._program.attributes_met:
+            return self._program.attributes_met[key]  # its value depends on itself
+        values: list[Value] = []
+        self._program.attributes_met[key] = UNKNOWN
+        for value, method in places:
+            if value is None:
+                values.append(values[0] if values and is_tensor(values[0]) else UNKNOWN)
+                continue
+            values.append(self._value_of_attribute(owner, info, value, method))
+            self._program.attributes_met[key] = values[0]
+        del self._program.attributes_met[key]
+        result = merged(*values)
+        known = isinstance(result, Instance | Several | Named | Function | Constant | Tensor) or result == LOGGER
+        return result if known or maybe_tensor(result) else UNKNOWN
+
+    def _annotated(self, info: ClassInfo, name: str) -> Value:
+        """Return a tensor for a field annotated as `torch.Tensor`, or else unknown."""
+        return TENSOR if self._program.name_of(info.module, info.annotations[name]) == TENSOR_CLASS else UNKNOWN
+
+    def _replaced(self, info: ClassInfo, name: str) -> Value | None:
+        """Return the value that replaces a method by assignment, or None.
+
+        For example `self.step = torch.compiler.disable(self.step)`.
+        """
+        for each in self._program.bases(info):
+            for value, method in each.attributes.get(name, ()):
+                if method is None:
+                    continue
+                called = self._program.name_of(each.module, value.func) if isinstance(value, ast.Call) else None
+                if called in DISABLING:
+                    return DISABLED
+                if called != "torch.compile":
+                    return UNKNOWN
+        return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
 
-from dynascope_lsp.prediction.attributes import Attributes
-from dynascope_lsp.prediction.tables import rules
+from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.calls import Calls
 from dynascope_lsp.prediction.values import (
     MASK,
     MAYBE_MASK,
@@ -34,7 +33,7 @@ from dynascope_lsp.prediction.values import (
 )
 
 
-class Expressions(Attributes):
+class Expressions(Calls):
     """The part of a frame that evaluates expressions."""
 
     @abstractmethod
@@ -85,7 +84,7 @@ class Expressions(Attributes):
             self._certain = certain
         return None if unknown else not decides
 
-    def _assertion(self, node: ast.Assert) -> None:
+    def visit_Assert(self, node: ast.Assert) -> None:
         """Evaluate an assertion: Dynamo traces one about a tensor if its message is a literal."""
         if not is_tensor(self._quietly(node.test)):
             self._test(node.test)
@@ -101,22 +100,21 @@ class Expressions(Attributes):
         """Return the abstract value of an expression, and report the breaks in it."""
         if not self._program.spend():
             return UNKNOWN
-        kind = _KINDS.get(type(node))
-        return kind(self, node) if kind is not None else UNKNOWN
+        return self.visit(node) or UNKNOWN
 
-    def _constant(self, node: ast.Constant) -> Value:
+    def visit_Constant(self, node: ast.Constant) -> Value:
         return Constant(node.value)
 
-    def _name_read(self, node: ast.Name) -> Value:
+    def visit_Name(self, node: ast.Name) -> Value:
         return self.names[node.id] if node.id in self.names else self._program.global_value(self._module, node.id)
 
-    def _binary(self, node: ast.BinOp) -> Value:
+    def visit_BinOp(self, node: ast.BinOp) -> Value:
         values = [self.evaluate(node.left), self.evaluate(node.right)]
         if isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor) and any(map(is_mask, values)):
             return MASK if any(map(is_tensor, values)) else MAYBE_MASK
         return combined(values)
 
-    def _unary(self, node: ast.UnaryOp) -> Value:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             known = self._test(node.operand)
             return UNKNOWN if known is None else Constant(not known)
@@ -125,43 +123,47 @@ class Expressions(Attributes):
             return MASK if is_tensor(value) else MAYBE_MASK if maybe_tensor(value) else UNKNOWN
         return combined([value])
 
-    def _choice(self, node: ast.IfExp) -> Value:
+    def visit_IfExp(self, node: ast.IfExp) -> Value:
         known = self._test(node.test)
         if known is not None:
             return self.evaluate(node.body if known else node.orelse)
         return merged(self._quietly(node.body), self._quietly(node.orelse))
 
-    def _sequence(self, node: ast.Tuple | ast.List) -> Value:
+    def visit_Tuple(self, node: ast.Tuple | ast.List) -> Value:
         return Several(tuple(self.evaluate(each) for each in node.elts))
 
-    def _slice(self, node: ast.Slice) -> Value:
+    visit_List = visit_Tuple
+
+    def visit_Slice(self, node: ast.Slice) -> Value:
         return combined([self.evaluate(each) for each in (node.lower, node.upper, node.step) if each is not None])
 
-    def _lambda(self, node: ast.Lambda) -> Value:
+    def visit_Lambda(self, node: ast.Lambda) -> Value:
         return Function(self._module, node, self._function.owner, closure=self.names)
 
-    def _named(self, node: ast.NamedExpr) -> Value:
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Value:
         result = self.evaluate(node.value)
         self._assign(node.target, result)
         return result
 
-    def _text(self, node: ast.JoinedStr) -> Value:
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Value:
         for each in node.values:
             if isinstance(each, ast.FormattedValue):
                 self.evaluate(each.value)
         return OTHER
 
-    def _starred(self, node: ast.Starred | ast.Await) -> Value:
+    def visit_Starred(self, node: ast.Starred | ast.Await) -> Value:
         self.evaluate(node.value)
         return UNKNOWN
 
-    def _dictionary(self, node: ast.Dict) -> Value:
+    visit_Await = visit_Starred
+
+    def visit_Dict(self, node: ast.Dict) -> Value:
         for part in [*node.keys, *node.values]:
             if part is not None:
                 self.evaluate(part)
         return OTHER
 
-    def _and_or(self, node: ast.BoolOp) -> Value:
+    def visit_BoolOp(self, node: ast.BoolOp) -> Value:
         """Test all operands but the last, which is the value if these do not decide."""
         decided = isinstance(node.op, ast.Or)
         known = self._all_or_any(ast.BoolOp(node.op, node.values[:-1]))
@@ -170,7 +172,7 @@ class Expressions(Attributes):
             return UNKNOWN
         return UNKNOWN if known is decided else self.evaluate(node.values[-1])
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         """Evaluate the element once, but not with conditions or more than one `for`."""
         saved = dict(self.names)
         self._unresumable += 1
@@ -186,7 +188,9 @@ class Expressions(Attributes):
         known = isinstance(value, Instance | Tensor | Function | Several | Named) or maybe_tensor(value)
         return Several((value,), repeated=True) if known else UNKNOWN
 
-    def _compare(self, node: ast.Compare) -> Value:
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
+
+    def visit_Compare(self, node: ast.Compare) -> Value:
         values = [self.evaluate(each) for each in (node.left, *node.comparators)]
         if len(values) == 2 and isinstance(node.ops[0], ast.Is | ast.IsNot):
             positive = isinstance(node.ops[0], ast.Is)
@@ -207,7 +211,7 @@ class Expressions(Attributes):
         result = combined(values)
         return MAYBE_MASK if maybe_tensor(result) else result
 
-    def _subscript(self, node: ast.Subscript) -> Value:
+    def visit_Subscript(self, node: ast.Subscript) -> Value:
         value = self.evaluate(node.value)
         chosen = self.evaluate(node.slice)
         if is_tensor(value) or maybe_tensor(value):
@@ -220,33 +224,6 @@ class Expressions(Attributes):
         if isinstance(value, Several) and isinstance(chosen, Constant) and isinstance(chosen.value, int):
             return item_of(value, chosen.value)
         return UNKNOWN
-
-
-_KINDS: dict[type, Callable[[Expressions, Any], Value]] = {
-    ast.Constant: Expressions._constant,
-    ast.Name: Expressions._name_read,
-    ast.Attribute: Expressions._attribute,
-    ast.Call: Expressions._call,
-    ast.BinOp: Expressions._binary,
-    ast.UnaryOp: Expressions._unary,
-    ast.Compare: Expressions._compare,
-    ast.BoolOp: Expressions._and_or,
-    ast.IfExp: Expressions._choice,
-    ast.Subscript: Expressions._subscript,
-    ast.Slice: Expressions._slice,
-    ast.Tuple: Expressions._sequence,
-    ast.List: Expressions._sequence,
-    ast.Lambda: Expressions._lambda,
-    ast.NamedExpr: Expressions._named,
-    ast.ListComp: Expressions._comprehension,
-    ast.SetComp: Expressions._comprehension,
-    ast.GeneratorExp: Expressions._comprehension,
-    ast.DictComp: Expressions._comprehension,
-    ast.JoinedStr: Expressions._text,
-    ast.Starred: Expressions._starred,
-    ast.Await: Expressions._starred,
-    ast.Dict: Expressions._dictionary,
-}
 
 
 def _is_no_number(value: Value) -> bool:

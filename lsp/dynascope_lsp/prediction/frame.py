@@ -8,17 +8,25 @@ are reported in it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import Self
 
-from dynascope_lsp.prediction.binding import Binding
+from msgspec import structs
+
+from dynascope_lsp.documents.syntax import FunctionNode, dotted
+from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
-from dynascope_lsp.prediction.tables import rules
+from dynascope_lsp.prediction.expressions import Expressions
+from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
+    OTHER,
+    TENSOR,
     UNKNOWN,
     Constant,
     Function,
+    Instance,
     Named,
     Several,
     Value,
@@ -30,10 +38,90 @@ from dynascope_lsp.prediction.values import (
 
 _ITEMS = 4
 """The most items of a container for which a loop's body is interpreted."""
+_NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
+_NO_DEPTH = 12
+"""The call depth given to single expressions, so that the calls in them are not followed as deep."""
+_NOTHING = ast.Lambda(
+    args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=ast.Constant(None)
+)
 
 
-class Frame(Binding):
+class Frame(Expressions):
     """One call of a function, with the values of its names."""
+
+    @classmethod
+    def to_evaluate(cls, program: Program, module: Module) -> Self:
+        """Return a frame of an empty function, to evaluate expressions of a module."""
+        return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
+
+    def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
+        """Bind parameters to the arguments, or to what annotations and defaults say."""
+        spec = self._function.node.args
+        positional = [*spec.posonlyargs, *spec.args]
+        defaults: dict[str, ast.expr] = dict(
+            zip((each.arg for each in positional[::-1]), spec.defaults[::-1], strict=False)
+        )
+        defaults |= {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
+        given = list(arguments or [])
+        if self._function.bound is not None:
+            given.insert(0, self._function.bound)
+        for place, each in enumerate([*positional, *spec.kwonlyargs]):
+            if place < len(given) and place < len(positional):
+                value = given[place]
+            elif each.arg in keywords:
+                value = keywords[each.arg]
+            elif arguments is not None and not more and each.arg in defaults:
+                value = self.evaluate(defaults[each.arg])
+            elif arguments is None and ast.unparse(defaults.get(each.arg, _NOTHING)) == "True":
+                value = Constant(True)  # most calls leave it so
+            else:
+                value = self._parameter(each, each.arg in defaults)
+            self.names[each.arg] = value
+        for rest in (spec.vararg, spec.kwarg):
+            if rest is not None:
+                self.names[rest.arg] = UNKNOWN
+
+    def _parameter(self, parameter: ast.arg, has_default: bool) -> Value:
+        annotation = parameter.annotation
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            name: str | None = annotation.value
+        else:
+            name = dotted(annotation) if annotation is not None else None
+        if name is not None:
+            last = name.rpartition(".")[2]
+            if last.endswith("Tensor"):
+                return TENSOR if self._is_torchs(name) else UNKNOWN
+            return OTHER if last in _NOT_TENSORS else UNKNOWN
+        return UNKNOWN if has_default or annotation is not None else MAYBE_TENSOR
+
+    def _is_torchs(self, name: str) -> bool:
+        """Whether an annotation names `torch.Tensor` or another of torch's tensor classes."""
+        head, _, rest = name.partition(".")
+        value = self._program.global_value(self._module, head)
+        if isinstance(value, Named):
+            return f"{value.name}.{rest}".startswith("torch.")
+        return value == UNKNOWN and name in ("Tensor", "torch.Tensor")
+
+    def _value_of_attribute(
+        self, owner: Instance, info: ClassInfo, value: ast.expr, method: FunctionNode | None
+    ) -> Value:
+        frame = self.to_evaluate(self._program, info.module)
+        made = self._program.method(owner.info, "__init__")
+        if owner.given is not None and made is not None and made.node is method:
+            frame.names |= owner.given
+        frame.names["self"] = owner
+        return frame.evaluate(value)
+
+    def _given_to(self, info: ClassInfo, arguments: list[Value], keywords: dict[str, Value], more: bool) -> Instance:
+        made = self._program.method(info, "__init__")
+        if made is None:
+            named = dict(zip(info.annotations, arguments, strict=False)) if not more else {}
+            return Instance(info, given={**named, **keywords} if info.annotations else None)
+        if self._depth > _NO_DEPTH + 4:
+            return Instance(info)
+        frame = type(self)(self._program, structs.replace(made, bound=Instance(info)), False, self._depth + 1)
+        frame.bind(arguments, keywords, more=more)
+        return Instance(info, given={name: value for name, value in frame.names.items() if name != "self"})
 
     def run(self) -> Value:
         node = self._function.node
@@ -55,61 +143,68 @@ class Frame(Binding):
 
     def _statement(self, node: ast.stmt) -> bool:
         """Interpret a statement; return whether the code after it is never reached."""
-        kind = _KINDS.get(type(node))
-        return kind(self, node) is True if kind is not None else False
+        return self.visit(node) is True
 
-    def _expression(self, node: ast.Expr) -> None:
+    def visit_Expr(self, node: ast.Expr) -> None:
         self.evaluate(node.value)
 
-    def _assignment(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign) -> None:
         result = self.evaluate(node.value)
         for target in node.targets:
             self._assign(target, result)
 
-    def _annotated_assignment(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self._assign(node.target, self.evaluate(node.value))
 
-    def _augmented_assignment(self, node: ast.AugAssign) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         before = self.evaluate(_loaded(node.target))
         self._assign(node.target, combined([before, self.evaluate(node.value)]))
 
-    def _return(self, node: ast.Return) -> bool:
+    def visit_Return(self, node: ast.Return) -> bool:
         self._returned.append(self.evaluate(node.value) if node.value is not None else Constant(None))
         return True
 
-    def _raise(self, node: ast.Raise) -> bool:
+    def visit_Raise(self, node: ast.Raise) -> bool:
         if node.exc is not None:
             self._quietly(node.exc)
         return True
 
-    def _jump(self, node: ast.Break | ast.Continue) -> bool:
+    def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
         return True
 
-    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    visit_Continue = visit_Break
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         function = Function(self._module, node, self._function.owner, closure=self.names)
         self.names[node.name] = self._program.decorated(function)
 
-    def _class_definition(self, node: ast.ClassDef) -> None:
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._report(node, rules.CLASS_MADE)
         self.names[node.name] = UNKNOWN
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             self.names[name] = self._program.global_value(self._module, name)
 
-    def _deletion(self, node: ast.Delete) -> None:
+    visit_ImportFrom = visit_Import
+
+    def visit_Delete(self, node: ast.Delete) -> None:
         self.names |= {each.id: UNKNOWN for each in node.targets if isinstance(each, ast.Name)}
 
-    def _match(self, node: ast.Match) -> None:
+    def visit_Match(self, node: ast.Match) -> None:
         self.evaluate(node.subject)
         self._one_of([case.body for case in node.cases])
 
-    def _outer_names(self, node: ast.Global | ast.Nonlocal) -> None:
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         self.names |= dict.fromkeys(node.names, UNKNOWN)
 
-    def _if(self, node: ast.If) -> bool:
+    visit_Nonlocal = visit_Global
+
+    def visit_If(self, node: ast.If) -> bool:
         breaks = self._program.breaks
         known = self._test(node.test)
         if known is not None:
@@ -131,7 +226,7 @@ class Frame(Binding):
             self._certain = False  # what follows is not always reached
         return all(ended)
 
-    def _while(self, node: ast.While) -> bool:
+    def visit_While(self, node: ast.While) -> bool:
         """Evaluate the first test as if before the loop: Dynamo resumes after a break in it."""
         known = self._test(node.test)
         if known is not False:
@@ -143,7 +238,7 @@ class Frame(Binding):
             self._certain = False
         return known is True and not breaks_out(node.body)
 
-    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         over = self.evaluate(node.iter)
         self._unresumable += 1
         self._forget(node.body)
@@ -160,13 +255,15 @@ class Frame(Binding):
         else:
             self._block(node.orelse)
 
+    visit_AsyncFor = visit_For
+
     def _has_items(self, node: ast.expr, over: Value) -> bool:
         """Whether a loop very likely runs: lists of callbacks, for example, are often empty."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id == "range" or any(self._has_items(each, self._quietly(each)) for each in node.args)
         return is_tensor(over) or over == MAYBE_TENSOR or (isinstance(over, Several) and bool(over.items))
 
-    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> bool:
         resumable = True
         for item in node.items:
             before = self._program.breaks
@@ -183,7 +280,9 @@ class Frame(Binding):
         self._unresumable -= not resumable
         return ended
 
-    def _try(self, node: ast.Try | ast.TryStar) -> bool:
+    visit_AsyncWith = visit_With
+
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> bool:
         self._unresumable += 1
         ended = self._block(node.body)
         if not ended:
@@ -192,6 +291,8 @@ class Frame(Binding):
             self._one_of([handler.body for handler in node.handlers])
         self._unresumable -= 1
         return self._block(node.finalbody) or (ended and not node.handlers)
+
+    visit_TryStar = visit_Try
 
     def _one_of(self, bodies: list[list[ast.stmt]]) -> None:
         """Interpret blocks of which at most one runs."""
@@ -225,36 +326,6 @@ class Frame(Binding):
                 self._assign(inner, UNKNOWN)
             case ast.Attribute() | ast.Subscript():
                 self.evaluate(target.value)
-
-
-_KINDS: dict[type, Callable[[Frame, Any], bool | None]] = {
-    ast.Expr: Frame._expression,
-    ast.Assign: Frame._assignment,
-    ast.AnnAssign: Frame._annotated_assignment,
-    ast.AugAssign: Frame._augmented_assignment,
-    ast.Return: Frame._return,
-    ast.Raise: Frame._raise,
-    ast.If: Frame._if,
-    ast.While: Frame._while,
-    ast.For: Frame._for,
-    ast.AsyncFor: Frame._for,
-    ast.With: Frame._with,
-    ast.AsyncWith: Frame._with,
-    ast.Try: Frame._try,
-    ast.TryStar: Frame._try,
-    ast.FunctionDef: Frame._definition,
-    ast.AsyncFunctionDef: Frame._definition,
-    ast.ClassDef: Frame._class_definition,
-    ast.Import: Frame._import,
-    ast.ImportFrom: Frame._import,
-    ast.Assert: Frame._assertion,
-    ast.Delete: Frame._deletion,
-    ast.Break: Frame._jump,
-    ast.Continue: Frame._jump,
-    ast.Match: Frame._match,
-    ast.Global: Frame._outer_names,
-    ast.Nonlocal: Frame._outer_names,
-}
 
 
 def _is_chain(node: ast.If) -> bool:

@@ -14,8 +14,8 @@ from dynascope_lsp.prediction.control_flow import is_generator
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.program import Program
-from dynascope_lsp.prediction.tables.rules import Rule
-from dynascope_lsp.prediction.tables.torch_names import CONTEXT_MANAGER
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import CONTEXT_MANAGER
 from dynascope_lsp.prediction.values import (
     OTHER,
     UNKNOWN,

@@ -1,4 +1,4 @@
-"""Find the file that an import means, and read what its names stand for."""
+"""Find the file that an import means, and read what its names stand for; a notebook's cells are one module."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ast
 import re
 from functools import cached_property
 
-from dynascope_lsp.documents.syntax import FunctionNode, dotted, statements
+from dynascope_lsp.documents.syntax import FunctionNode, dotted, parse, statements
 from dynascope_lsp.documents.text import Text
+
+_MAGIC = ("%", "!", "?")
 
 
 class ClassInfo:
@@ -176,3 +178,23 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
         case ast.With(items) | ast.AsyncWith(items):
             return [each.optional_vars for each in items if each.optional_vars is not None]
     return []
+
+
+def as_module(cells: list[str]) -> str:
+    """Join the sources of all code cells.
+
+    Each ends with a newline; IPython commands, and all lines of a cell that is not Python, become empty lines.
+    """
+    return "".join(_cell(each) for each in cells)
+
+
+def first_line(cells: list[str], place: int) -> int:
+    """Return the line of that module, from 1, at which a cell begins."""
+    return 1 + sum(each.count("\n") + 1 for each in cells[:place])
+
+
+def _cell(source: str) -> str:
+    lines = ["" if line.lstrip().startswith(_MAGIC) else line for line in source.split("\n")]
+    if parse("\n".join(lines)) is None:
+        lines = [""] * len(lines)
+    return "\n".join(lines) + "\n"

@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.program import Program
-from dynascope_lsp.prediction.tables import rules
-from dynascope_lsp.prediction.tables.rules import Rule
-from dynascope_lsp.prediction.tables.torch_names import (
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import (
     CONTEXTS,
     DISABLING,
     LISTS,
+    MODULE_CONSTRUCTORS,
     NOT_TRACED,
     RETURN_THEMSELVES,
     gives_tensors,
@@ -24,6 +25,7 @@ from dynascope_lsp.prediction.tables.torch_names import (
 from dynascope_lsp.prediction.values import (
     DISABLED,
     LOGGER,
+    MASK,
     RANDOM,
     TENSOR,
     TENSORS,
@@ -39,7 +41,7 @@ from dynascope_lsp.prediction.values import (
 )
 
 
-class NamedCalls(ABC):
+class NamedCalls(ast.NodeVisitor, ABC):
     """The part of a frame that evaluates calls by full name; it sets up the frame's state."""
 
     def __init__(self, program: Program, function: Function, certain: bool, depth: int) -> None:
@@ -53,6 +55,9 @@ class NamedCalls(ABC):
         self._unresumable = 0
         self._uncompiled = False
         self._name = getattr(function.node, "name", "<lambda>")
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Leave alone what no method is for, and what is in it."""
 
     @abstractmethod
     def _apply(
@@ -81,7 +86,9 @@ class NamedCalls(ABC):
             self._report(node, rules.FUNCTIONS[name])
             return LOGGER if name == "logging.getLogger" else UNKNOWN
         if name in rules.TENSOR_FUNCTIONS and arguments and (is_tensor(arguments[0]) or name.startswith("torch.")):
-            return self._function_of_tensors(node, name)
+            rule = rules.TENSOR_FUNCTIONS[name]
+            self._report(node, rule)
+            return TENSOR if name.startswith("torch.") and rule is rules.DYNAMIC_SHAPE else UNKNOWN
         made, _, method = name.partition("()")
         if made != name:
             return self._call_of_object(node, made, method.removeprefix("."), arguments, keywords)
@@ -91,14 +98,9 @@ class NamedCalls(ABC):
             return TENSOR  # Dynamo traces NumPy as operations on tensors
         return self._made(node, name)
 
-    def _function_of_tensors(self, node: ast.Call, name: str) -> Value:
-        rule = rules.TENSOR_FUNCTIONS[name]
-        self._report(node, rule)
-        return TENSOR if name.startswith("torch.") and rule is rules.DYNAMIC_SHAPE else UNKNOWN
-
     def _made(self, node: ast.Call, name: str) -> Value:
         """Evaluate a call of a torch class or a torch function."""
-        if name in rules.MODULE_CONSTRUCTORS:
+        if name in MODULE_CONSTRUCTORS:
             self._report(node, rules.MODULE_MADE)
         if is_layer(name) or name in rules.RECURRENT or name in CONTEXTS or name.startswith(rules.DRIVERS):
             return Named(f"{name}()")
@@ -107,12 +109,10 @@ class NamedCalls(ABC):
         if gives_tensors(name):
             return TENSORS
         result = result_of(name)
-        if result == TENSOR and any(each.arg == "dtype" and self._is_bool(each.value) for each in node.keywords):
-            return structs.replace(TENSOR, boolean=True)
+        types = [self._program.name_of(self._module, each.value) for each in node.keywords if each.arg == "dtype"]
+        if result == TENSOR and types and types[0] in ("torch.bool", "builtins.bool"):
+            return MASK
         return result or UNKNOWN
-
-    def _is_bool(self, node: ast.expr) -> bool:
-        return self._program.name_of(self._module, node) in ("torch.bool", "builtins.bool")
 
     def _call_of_object(
         self, node: ast.Call, made: str, method: str, arguments: list[Value], keywords: dict[str, Value]
@@ -139,12 +139,11 @@ class NamedCalls(ABC):
             return RANDOM
         if module == "numpy.random" and function == "seed":
             return UNKNOWN
-        if module == "random" or function not in rules.NUMPY_RANDOM or not _says_how_many(node, function):
+        single = len(node.args) <= rules.NUMPY_RANDOM.get(function, 0) and not any(
+            k.arg == "size" for k in node.keywords
+        )
+        if module == "random" or function not in rules.NUMPY_RANDOM or single:  # Dynamo reads the value of one number
             self._report(node, rules.RANDOM)
-        return UNKNOWN
-
-    def _disabled(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        self._report(node, rules.DISABLED)
         return UNKNOWN
 
     def _all_or_any_of(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
@@ -179,9 +178,6 @@ class NamedCalls(ABC):
     def _first_argument(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
         return arguments[0] if arguments else UNKNOWN
 
-    def _parameter_made(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        return TENSOR
-
     def _is_instance(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
         if len(node.args) == 2 and arguments and is_tensor(arguments[0]):
             return Constant(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
@@ -206,16 +202,6 @@ class NamedCalls(ABC):
         return result
 
 
-def _says_how_many(node: ast.Call, function: str) -> bool:
-    """Whether a call of a `numpy.random` function returns an array.
-
-    A single number is a break: Dynamo reads its value.
-    """
-    if any(each.arg == "size" for each in node.keywords):
-        return True
-    return len(node.args) > rules.NUMPY_RANDOM[function]
-
-
 _BY_NAME: dict[str, Callable[[NamedCalls, ast.Call, str, list[Value]], Value]] = {
     **dict.fromkeys(("builtins.all", "builtins.any"), NamedCalls._all_or_any_of),
     **dict.fromkeys(("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList"), NamedCalls._container),
@@ -225,10 +211,8 @@ _BY_NAME: dict[str, Callable[[NamedCalls, ast.Call, str, list[Value]], Value]] =
         ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"),
         NamedCalls._iterated,
     ),
-    DISABLED.name: NamedCalls._disabled,
     "torch.where": NamedCalls._where,
     "torch.compile": NamedCalls._first_argument,
-    "torch.nn.Parameter": NamedCalls._parameter_made,
     "builtins.isinstance": NamedCalls._is_instance,
     "torch.utils.checkpoint.checkpoint": NamedCalls._checkpoint,
 }

@@ -11,14 +11,15 @@ from msgspec import structs
 
 from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.tables.rules import Rule
-from dynascope_lsp.prediction.tables.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
     DISABLED,
     UNKNOWN,
     Class,
     Constant,
     Function,
+    Instance,
     ModuleValue,
     Named,
     Value,
@@ -103,18 +104,12 @@ class Program(ABC):
 
     def imported(self, module: Module, origin: str, name: str | None, level: int) -> Value:
         found = self._import(module, origin, level)
-        if found is not None:
-            self.modules[found.path] = found
-            if name is None:
-                return ModuleValue(found)
-            value = self.global_value(found, name)
-            if value != UNKNOWN:
-                return value
-        if name is not None:
-            inner = self._import(module, f"{origin}.{name}" if origin else name, level)
-            if inner is not None:
-                self.modules[inner.path] = inner
-                return ModuleValue(inner)
+        if found is not None and name is not None and (value := self.global_value(found, name)) != UNKNOWN:
+            return value
+        meant = found if name is None else self._import(module, f"{origin}.{name}" if origin else name, level)
+        if meant is not None:
+            self.modules[meant.path] = meant
+            return ModuleValue(meant)
         if found is not None or level:
             return UNKNOWN
         return Named(usual_name(f"{origin}.{name}" if name else origin))
@@ -160,6 +155,11 @@ class Program(ABC):
                 return Function(each.module, each.methods[name], each)
         return None
 
+    def called(self, instance: Instance) -> Function | None:
+        """Return the bound method that a call of an object runs."""
+        found = self.method(instance.info, "forward") or self.method(instance.info, "__call__")
+        return None if found is None else structs.replace(found, bound=instance)
+
     def overridden(self, info: ClassInfo, name: str) -> bool:
         """Whether a subclass defines a method of that name."""
         for module in [each for path, each in self.modules.items() if path not in self._classes_seen]:
@@ -198,11 +198,8 @@ class Program(ABC):
         return found
 
     def _value_of_base(self, module: Module, base: ast.expr) -> Value:
-        name = dotted(base)
-        if name is None:
-            return UNKNOWN
-        head, _, rest = name.partition(".")
-        value = self.global_value(module, head)
-        if rest and isinstance(value, ModuleValue):
-            return self.global_value(value.module, rest)
-        return value if not rest else UNKNOWN
+        head, _, rest = (dotted(base) or "").partition(".")
+        value = self.global_value(module, head) if head else UNKNOWN
+        if rest:
+            return self.global_value(value.module, rest) if isinstance(value, ModuleValue) else UNKNOWN
+        return value

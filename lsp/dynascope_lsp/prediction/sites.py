@@ -36,15 +36,19 @@ def mentions_compile(source: str) -> bool:
 
 def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
     """Iterate over the root functions of the compiles in this module."""
-    for owner, node in _functions(module):
-        sites = [each for each in node.decorator_list if _compiles(interpreter, module, each)]
-        if sites:
+    owners = _owners(module)
+    for node in statements(module.tree.body):
+        decorators = node.decorator_list if isinstance(node, FunctionNode) else []
+        sites = [each for each in decorators if _compiles(interpreter, module, each)]
+        if isinstance(node, FunctionNode) and sites:
+            owner = owners.get(id(node))
             static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
             bound = Instance(owner, exact=False) if owner is not None and not static else None
-            yield Function(module, node, owner, bound, one_graph=any(map(_is_one_graph, sites)))
-    for scopes, call in _calls(module):
+            yield Function(module, node, owner, bound, one_graph=any(_is_set(each, "fullgraph") for each in sites))
+    lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
+    for scopes, call in _calls(module.tree, [], lines):
         name = interpreter.name_of(module, call.func)
-        if name == COMPILE and not _disabled(call):
+        if name == COMPILE and not _is_set(call, "disable"):
             target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "model"), None)
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and name is None:
             target = call.func.value
@@ -56,7 +60,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
         if isinstance(call.func, ast.Attribute) and name is None and not _is_module(interpreter, value):
             continue
         for each in _entries(interpreter, value):
-            yield structs.replace(each, one_graph=_is_one_graph(call))
+            yield structs.replace(each, one_graph=_is_set(call, "fullgraph"))
 
 
 def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> bool:
@@ -66,7 +70,7 @@ def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> 
     name = interpreter.name_of(module, decorator.func)
     if name == "functools.partial" and decorator.args:
         name = interpreter.name_of(module, decorator.args[0])
-    return name == COMPILE and not _disabled(decorator)
+    return name == COMPILE and not _is_set(decorator, "disable")
 
 
 def _is_module(interpreter: Interpreter, value: Value) -> bool:
@@ -76,37 +80,21 @@ def _is_module(interpreter: Interpreter, value: Value) -> bool:
     return any(len(each.node.bases) > 0 for each in interpreter.bases(value.info))
 
 
-def _disabled(call: ast.Call) -> bool:
-    return any(
-        each.arg == "disable" and not (isinstance(each.value, ast.Constant) and not each.value.value)
-        for each in call.keywords
-    )
-
-
-def _is_one_graph(site: ast.expr) -> bool:
-    """Whether a site has `fullgraph=True`, or any other expression for it."""
+def _is_set(site: ast.expr, option: str) -> bool:
+    """Whether a site gives True, or any other expression, for an option of `torch.compile`."""
     return isinstance(site, ast.Call) and any(
-        each.arg == "fullgraph" and not (isinstance(each.value, ast.Constant) and not each.value.value)
+        each.arg == option and not (isinstance(each.value, ast.Constant) and not each.value.value)
         for each in site.keywords
     )
 
 
-def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]]:
-    """Iterate over decorated functions, with the class that each is a method of."""
-    owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
-    for each in statements(module.tree.body):
-        if isinstance(each, FunctionNode) and each.decorator_list:
-            yield owners.get(id(each)), each
+def _owners(module: Module) -> dict[int, ClassInfo]:
+    """Return the class that each method is of, by the method's id."""
+    return {id(method): info for info in module.classes.values() for method in info.methods.values()}
 
 
-def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """Iterate over the calls that may compile, with the functions around each, outermost first."""
-    lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
-    yield from _calls_in(module.tree, [], lines)
-
-
-def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """Iterate in order over calls on or around `lines`, those that contain "compile"."""
+def _calls(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
+    """Iterate in order over calls on or around `lines`, with the functions around each call."""
     if isinstance(node, ast.Call):
         yield scopes, node
     body = [*scopes, node] if isinstance(node, FunctionNode) else scopes
@@ -114,13 +102,13 @@ def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterato
         first = first_line(child) if isinstance(child, ast.stmt) else getattr(child, "lineno", None)
         place = bisect_left(lines, first) if first is not None else 0
         if first is None or (place < len(lines) and lines[place] <= child.end_lineno):  # type: ignore[attr-defined]
-            yield from _calls_in(child, body if isinstance(child, ast.stmt) else scopes, lines)
+            yield from _calls(child, body if isinstance(child, ast.stmt) else scopes, lines)
 
 
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
     """Evaluate the compiled expression by the assignments of the functions around the call."""
     frame = Frame.to_evaluate(interpreter, module)
-    owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
+    owners = _owners(module)
     for scope in scopes:
         if id(scope) in owners:
             frame.names["self"] = Instance(owners[id(scope)], exact=False)
@@ -140,7 +128,5 @@ def _entries(interpreter: Interpreter, value: Value) -> Iterator[Function]:
     elif isinstance(value, Several) and value.called:
         for each in value.items:
             yield from _entries(interpreter, each)
-    elif isinstance(value, Instance):
-        forward = interpreter.method(value.info, "forward") or interpreter.method(value.info, "__call__")
-        if forward is not None:
-            yield Function(forward.module, forward.node, forward.owner, value)
+    elif isinstance(value, Instance) and (forward := interpreter.called(value)) is not None:
+        yield forward

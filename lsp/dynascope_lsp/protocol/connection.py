@@ -1,4 +1,4 @@
-"""Serve one client over two streams, and end in time.
+"""Read messages as LSP frames them, serve one client over two streams, and end in time.
 
 A thread reads, so that what has arrived is known while a request is served: the documents and requests of a client that
 has sent `exit` are not looked at any more, and a request that is cancelled before its turn costs nothing.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -17,10 +19,40 @@ from pygls.exceptions import JsonRpcRequestCancelled
 
 from dynascope_lsp.protocol.answering import Message, Protocol
 from dynascope_lsp.protocol.decoding import Malformed, decoded
-from dynascope_lsp.protocol.reading import bodies
+
+CONTENT_LENGTH = re.compile(rb"content-length:[ \t]*(\d{1,15})\s*", re.IGNORECASE)
+PIECE = 1 << 20
+"""The most bytes that are read at once: a length that is not so must not take memory."""
 
 SECONDS_TO_END = 1.0
 """Seconds after `exit` in which what goes on may end; then the process ends anyway."""
+
+
+def bodies(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the body of each message until the stream ends; skip lines that are no header."""
+    length: int | None = None
+    while line := stream.readline(PIECE):
+        found = CONTENT_LENGTH.fullmatch(line)
+        if found is not None:
+            length = int(found.group(1))
+        elif not line.strip() and length is not None:
+            body = _read(stream, length)
+            if body is None:
+                return
+            yield body
+            length = None
+
+
+def _read(stream: BinaryIO, length: int) -> bytes | None:
+    """Return so many bytes; None if the stream ends before."""
+    pieces = []
+    while length > 0:
+        piece = stream.read(min(length, PIECE))
+        if not piece:
+            return None
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
 
 
 class Output:

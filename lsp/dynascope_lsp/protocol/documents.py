@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcInvalidRequest
 from pygls.workspace import TextDocument, Workspace
 
-from dynascope_lsp.documents.text import LINE_END
+from dynascope_lsp.documents.text import LINE_END, characters
 
 
 class Document(TextDocument):
@@ -34,10 +34,7 @@ class Document(TextDocument):
             return len(source)
         first = ends[position.line - 1].end() if position.line > 0 else 0
         last = ends[position.line].start() if position.line < len(ends) else len(source)
-        line, units = source[first:last], position.character
-        if not line.isascii():
-            units = _characters(line, units, self.position_codec.encoding)
-        return min(first + units, last)
+        return first + characters(source[first:last], position.character, self.position_codec.encoding)
 
 
 class Documents(Workspace):
@@ -73,12 +70,3 @@ class Documents(Workspace):
         if self.get_notebook_document(notebook_uri=params.notebook_document.uri) is None:
             raise JsonRpcInvalidRequest(f"{params.notebook_document.uri} is not open")
         super().update_notebook_document(params)
-
-
-def _characters(line: str, units: int, encoding: types.PositionEncodingKind | str | None) -> int:
-    """Return how many characters so many units of the client's encoding are."""
-    if encoding == types.PositionEncodingKind.Utf32:
-        return units
-    if encoding == types.PositionEncodingKind.Utf8:
-        return len(line.encode()[:units].decode(errors="ignore"))
-    return len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore"))

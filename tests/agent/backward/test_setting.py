@@ -75,7 +75,7 @@ def test_the_prompt_takes_it_before_the_program(
     words: list[str], backend: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Program] = []
-    monkeypatch.setattr("dynascope.terminal.run.debug_program", lambda program, *more: seen.append(program) or 0)
+    monkeypatch.setattr("dynascope.terminal.prompt.debug_program", lambda program, *more: seen.append(program) or 0)
     monkeypatch.setattr("signal.signal", lambda *handler: None)
     result = CliRunner().invoke(command.debug, [*words, "--command", "run", __file__, "--compiled-autograd"])
     assert result.exit_code == 0, result.output

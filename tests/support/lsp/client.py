@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from dynascope_lsp.protocol.reading import bodies
+from dynascope_lsp.protocol.connection import bodies
 
 from tests.support.fork_server import search_path
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.captures.captures import Captures
 from dynascope.agent.backward.captures.passes import PassRun
-from dynascope.agent.backward.hit_context import BackwardContext
+from dynascope.agent.backward.expressions import BackwardContext
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
@@ -27,7 +27,7 @@ from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
 from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.inspection.values import captured_graph_files
+from dynascope.agent.inspection.values import locations
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.isolation.isolation import without_modes
@@ -192,7 +192,7 @@ class BackwardDebugger(BackwardObserver):
         thread = self._threads.get(threading.get_ident())
         if thread is not None and thread.live is not None and self.enabled:
             thread.live.graph_is_done()
-            captured_graph_files.captured.add(module, thread.live.capture)
+            locations.captured.add(module, thread.live.capture)
 
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
         self._captures.ends(compiler, failed)

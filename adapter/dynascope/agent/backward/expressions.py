@@ -66,7 +66,7 @@ write_as(TensorFacts, lambda value, options, depth: repr(value))
 NAMES: dict[str, Callable[[LiveCapture, StopPoint], Any]] = {
     "capture": lambda live, point: live.capture.compile_id,
     "node_call": lambda live, point: point.node_call,
-    "name": lambda live, point: _name(live, point),
+    "name": lambda live, point: live.capture.names.get(point.node_call) if point.node_call is not None else None,
     "function": lambda live, point: _function(live, point),
     "hook": lambda live, point: point.hook.kind if point.kind == "hook" else None,
     "pass_name": lambda live, point: point.pass_name,
@@ -145,10 +145,6 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
         raise EvaluationError(f"{type(error).__name__}: {error}{about_facts}") from error
 
 
-def _name(live: LiveCapture, point: StopPoint) -> str | None:
-    return live.capture.names.get(point.node_call) if point.node_call is not None else None
-
-
 def _function(live: LiveCapture, point: StopPoint) -> str | None:
     """Return the qualified name of a hook's function, or of a custom Function's class."""
     if point.kind == "hook":
@@ -159,3 +155,25 @@ def _function(live: LiveCapture, point: StopPoint) -> str | None:
 
 def _gradients(live: LiveCapture, point: StopPoint) -> list[Any]:
     return live.gradients(point.node_call) if point.node_call is not None else []
+
+
+class BackwardContext:
+    """A point of a capture, as `breakpoints.hits.HitContext`."""
+
+    where = "in this backward"
+
+    def __init__(self, live: LiveCapture, point: StopPoint) -> None:
+        self._live = live
+        self._point = point
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        """Return the forward line that created the node."""
+        frames = self._live.made_at(self._point.node_call) if self._point.node_call is not None else []
+        return (frames[0].path, frames[0].line) if frames else (None, None)
+
+    def holds(self, expression: str) -> bool:
+        return holds(expression, self._live, self._point)
+
+    def log_text(self, template: str) -> str:
+        return log_text(template, self._live, self._point)

@@ -13,11 +13,10 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes import graph, headings
 from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.evaluation.console import NOT_SET
-from dynascope.agent.inspection.frames.runtime_frame import evaluate_running
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.stack_frames import evaluate_running
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.rows import Row, ViewOptions
+from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions
 from dynascope.agent.isolation.isolation import without_modes
 from dynascope.wire.dap import EvaluateResult, Source, StackFrame
 from dynascope.wire.to_agent import Evaluate

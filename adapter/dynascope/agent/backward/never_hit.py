@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward, node_call_named
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.never_hit import why_not_stopped
+from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.events.torch_names import HOOK_CALLS
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged

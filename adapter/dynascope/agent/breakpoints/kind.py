@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dynascope.agent.breakpoints import hit_counts, placement
+from dynascope.agent.breakpoints import hits, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 
 if TYPE_CHECKING:
+    from dynascope.agent.inspection.disassembly import Listing
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -24,6 +25,15 @@ class PlacedBreakpoint:
     where: Placement
     breakpoint: Breakpoint
     state: BreakpointState
+
+
+@dataclass
+class AddressedBreakpoint:
+    """A breakpoint at instruction `index` of a listing, or of the number of untraced code."""
+
+    breakpoint: Breakpoint
+    code: Listing | int
+    index: int
 
 
 Named = tuple[str, Breakpoint]
@@ -62,9 +72,7 @@ class LineKind(BreakpointKind):
                     raise ValueError(placement.NO_CODE)
                 if (why := self.refusal(request, where)) is not None:
                     raise ValueError(why)
-                rows.append(
-                    PlacedBreakpoint(where, hit_counts.at_work(request, where.line), self.state(request, where))
-                )
+                rows.append(PlacedBreakpoint(where, hits.at_work(request, where.line), self.state(request, where)))
                 states.append(rows[-1].state)
             except ValueError as error:
                 states.append(placement.refused(request.id, str(error), where))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hit_counts
-from dynascope.agent.breakpoints.compiled_roots import CompiledRoots
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.kind import BreakpointKind, LineKind
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
-from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.breakpoints.traced_functions import CompiledRoots, TracedFunctions
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged
@@ -27,7 +26,7 @@ class Breakpoints:
     """The kinds of breakpoints, and what they share: functions traced and code compiled."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
-        hit_counts.begin_session()
+        hits.begin_session()
         self._send = send
         self.traced = TracedFunctions()
         self.roots = CompiledRoots()

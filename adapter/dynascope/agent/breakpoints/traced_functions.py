@@ -1,20 +1,83 @@
-"""The functions that Dynamo has traced and skipped so far."""
+"""The functions that Dynamo has traced, skipped and found loaded so far, and the frames that they were compiled in."""
 
 from __future__ import annotations
 
 import threading
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.agent.breakpoints.loaded_code import LoadedCode
 from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
+from dynascope.agent.program.user_code import real_path
+from dynascope.explain.breakpoints import LOADED, LOADED_MORE
 
 if TYPE_CHECKING:
+    from dynascope.agent.events.loaded_code import Lines, LoadEvents
+    from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
+
+
+class LoadedCode:
+    """Record what the program loads, on its threads."""
+
+    def __init__(self) -> None:
+        self._functions: list[tuple[str, Lines]] = []
+        self._others: dict[str, None] = {}
+        """Descriptions of loaded code that does not say which functions are in it."""
+        self._events: list[LoadEvents] = []
+
+    def attach(self, hook: Hook) -> None:
+        """Watch torch's functions that load code. torch._dynamo is imported."""
+        from dynascope.agent.events.loaded_code import load_events
+
+        self._events = load_events(self._loaded, hook.failures)
+
+    def detach(self) -> None:
+        """Watch them no longer. Any thread."""
+        for events in self._events:
+            events.remove()
+        self._events = []
+
+    def _loaded(self, what: str, functions: list[Lines]) -> None:
+        if functions:
+            self._functions += [(what, (real_path(path), first, last)) for path, first, last in functions]
+        else:
+            self._others[what] = None
+
+    def why_not_traced(self, path: str, line: int) -> str | None:
+        """Return why a line's function was not traced: it was loaded compiled; None if it was not."""
+        for what, (file, first, last) in self._functions:
+            if file == path and first <= line <= last:
+                return LOADED.format(what=what)
+        return None
+
+    def hint(self) -> str:
+        """Return a sentence about loaded code in which any function may be; "" without such."""
+        return LOADED_MORE.format(what=" and ".join(self._others)) if self._others else ""
+
+
+class CompiledRoots:
+    """Record the code compiled, at the end of every compile on its thread; read on any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_function: dict[FunctionKey, dict[int, weakref.ref[types.CodeType]]] = {}
+
+    def note(self, traced: Sequence[types.CodeType]) -> None:
+        """Record that Dynamo compiled the first of these and inlined the others into it."""
+        with self._lock:
+            for code in traced:
+                roots = self._by_function.setdefault(key_of(resume.original_code(code)), {})
+                roots[id(traced[0])] = weakref.ref(traced[0])
+
+    def of(self, function: FunctionKey) -> list[types.CodeType]:
+        """Return code of functions and resume functions whose compiled code includes this function."""
+        with self._lock:
+            roots = [reference() for reference in self._by_function.get(function, {}).values()]
+        return [code for code in roots if code is not None]
 
 
 def functions_of(codes: Iterable[types.CodeType]) -> set[FunctionKey]:

@@ -1,4 +1,4 @@
-"""Tell which guards of a cache entry torch could save with the compiled code, and what to do about the others."""
+"""Tell which guards of a cache entry torch could save with the compiled code, and collect what is recorded of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import types
 from pathlib import Path
 from typing import Any
 
-from dynascope.agent.documents.guard_trees import outcome_of
+from msgspec.structs import replace
+
+from dynascope.agent.documents.guard_filters import filters_of
+from dynascope.agent.documents.guard_trees import all_costs, outcome_of
 from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.speculation.rebuilt_guards import Rebuilding
 from dynascope.agent.speculation.saved_guards import Saved, Saving, Trouble
 from dynascope.explain.guards import condition, plain, sentences, some_values
-from dynascope.facts.generated.guards import RefusedGuards, SavedGuards
+from dynascope.facts.generated.guards import GuardCosts, RefusedGuards, SavedGuards
 from dynascope.facts.recompiles.guarded_value import readable
 
 _WAYS = {"aot_compile": Saving.by_aot_compile, "caching_precompile": Saving.by_caching_precompile}
@@ -211,3 +214,13 @@ def _texts(guards: list[Any]) -> list[str]:
 
 def _is_on_what_is_imported(fact: GuardFact) -> bool:
     return fact.kind in _OF_MODULES or "__import_torch_dot_" in fact.source
+
+
+def guard_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -> GuardCosts:
+    """Measure the guards for a frame's locals, on its thread; try filters, and to save them."""
+    found, costs = all_costs(code, entry, values)
+    if found.lookup is None:
+        return replace(found, text=costs)
+    left, filters = filters_of(code, entry, values)
+    saved, told = saved_by_way(code, entry, values)
+    return replace(found, filters=left, saved=saved, text="\n\n\n".join([costs, filters, told]) + "\n")

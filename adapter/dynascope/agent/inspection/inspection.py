@@ -9,17 +9,14 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.evaluation.console import NOT_SET, Console
-from dynascope.agent.inspection.frames.parameters import symbolic_parameters
-from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
-from dynascope.agent.inspection.frames.stack_frames import symbolic_frame
-from dynascope.agent.inspection.frames.step_in_targets import step_in_targets
-from dynascope.agent.inspection.scopes import graph, headings
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.scopes import headings, trace
+from dynascope.agent.inspection.stack_frames import RunningFrame, symbolic_frame, symbolic_parameters
+from dynascope.agent.inspection.step_in_targets import step_in_targets
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Children, computed
+from dynascope.agent.inspection.values.rows import Heading, few
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import EvaluateResult, ScopesBody, StepInTargetsBody
 from dynascope.wire.to_agent import Evaluate
@@ -77,7 +74,7 @@ class Inspection(StopInspection):
         rows = list(headings(self.names(frame_id)))
         console = self._consoles.get(frame_id)
         if console is not None and console.has_names:
-            rows.append(Heading(_CONSOLE, Children(named=computed(console.rows))))
+            rows.append(Heading(_CONSOLE, few(console.rows)))
         return rows
 
     def scopes(self, frame_id: int) -> ScopesBody:
@@ -91,7 +88,7 @@ class Inspection(StopInspection):
 
     def document_text(self) -> str:
         with self.isolated():
-            return "\n".join([f"# {self.document_name}", *graph.code(self._translators[0]), ""])
+            return "\n".join([f"# {self.document_name}", *trace.code(self._translators[0]), ""])
 
     def step_in_targets(self, frame_id: int) -> StepInTargetsBody:
         running = self.runtime_frame(frame_id)

@@ -1,15 +1,64 @@
-"""Find the rows below an expression or a row of a scope, such as `Shapes/s0`, at any kind of stop."""
+"""Find the row of an expression or a path, such as `self.layers[0].weight` or `Shapes/s0`, at any kind of stop."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 from dynascope.wire.dap import Variable
 from dynascope.wire.to_agent import Evaluate, Variables
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_SEARCHED = 2_000
+"""The maximum number of rows searched for an attribute or key before the expression is evaluated instead."""
+
+
+def row_at(expression: ast.expr, names: Names, options: ViewOptions) -> Row | None:
+    """Return the row that names, attributes and constant subscripts lead to, or None."""
+    if isinstance(expression, ast.Name):
+        try:
+            return names.find(expression.id).row(options, expression.id, expression.id)
+        except KeyError:
+            return None
+    if not isinstance(expression, (ast.Attribute, ast.Subscript)):
+        return None
+    owner = row_at(expression.value, names, options)
+    if owner is None or owner.children is None:
+        return None
+    if isinstance(expression, ast.Subscript):
+        return _item(owner.children, expression, options)
+    path = f"{owner.path}.{expression.attr}"
+    return _first((owner.children.named, owner.children.indexed), options, lambda found: found == path)
+
+
+def _item(children: Children, expression: ast.Subscript, options: ViewOptions) -> Row | None:
+    try:
+        key = ast.literal_eval(expression.slice)
+    except ValueError:
+        return None
+    if type(key) is int:
+        index = key + children.indexed.count if key < 0 else key
+        exists = 0 <= index < children.indexed.count
+        row = next(children.indexed.make(options, index, index + 1), None) if exists else None
+        if row is not None and row.path is not None and row.path.endswith(f"[{index}]"):
+            return row
+    return _first((children.indexed, children.named), options, lambda found: found.endswith(f"[{key!r}]"))
+
+
+def _first(parts: Iterable[Rows], options: ViewOptions, fits: Callable[[str], bool]) -> Row | None:
+    """Return the first row whose path fits."""
+    for rows in parts:
+        for row in islice(rows.make(options, 0, min(rows.count, _SEARCHED)), _SEARCHED):
+            if row.path is not None and fits(row.path):
+                return row
+    return None
 
 
 def rows_at(inspection: StopInspection, frame_id: int, text: str) -> list[Variable]:
@@ -17,7 +66,7 @@ def rows_at(inspection: StopInspection, frame_id: int, text: str) -> list[Variab
     head, _, path = text.partition("/")
     reference = scope_reference(inspection, frame_id, head)
     if reference is None:
-        asked = Evaluate(id=0, thread_ident=0, frame_id=frame_id, expression=text, context="watch")
+        asked = Evaluate(frame_id=frame_id, expression=text, context="watch")
         reference = inspection.evaluate(asked).variables_reference
     elif path:
         reference = _below(inspection, reference, path, head)
@@ -34,11 +83,8 @@ def rows_below(inspection: StopInspection, reference: int) -> list[Variable]:
     """Return the named rows of a reference; all of its rows where it has no named ones."""
     if not reference:
         return []
-    named = inspection.variables(Variables(id=0, thread_ident=0, variables_reference=reference, filter="named"))
-    return (
-        named.variables
-        or inspection.variables(Variables(id=0, thread_ident=0, variables_reference=reference)).variables
-    )
+    named = inspection.variables(Variables(variables_reference=reference, filter="named")).variables
+    return named or inspection.variables(Variables(variables_reference=reference)).variables
 
 
 def _below(inspection: StopInspection, reference: int, path: str, above: str) -> int:

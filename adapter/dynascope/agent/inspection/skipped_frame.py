@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection.frames.runtime_frame import EnteredFrame, RunningFrame
 from dynascope.agent.inspection.inspection import Inspection
+from dynascope.agent.inspection.stack_frames import EnteredFrame, RunningFrame
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.isolation.isolation import undisturbed

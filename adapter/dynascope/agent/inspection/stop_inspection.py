@@ -8,22 +8,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dynascope.agent.inspection.frames.parameters import running_parameters
-from dynascope.agent.inspection.frames.runtime_frame import (
+import torch
+
+from dynascope.agent.inspection.stack_frames import (
     RunningFrame,
     evaluate_running,
     is_running,
     running_headings,
+    running_parameters,
+    runtime_frame,
     values_of,
 )
-from dynascope.agent.inspection.frames.stack_frames import runtime_frame
-from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.locations import Locations
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.paging import requested_rows
-from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, to_variable
-from dynascope.wire.beyond_dap import Parameter
+from dynascope.agent.inspection.values.rows import (
+    GRAPH,
+    VIRTUAL,
+    Children,
+    Heading,
+    Row,
+    ViewOptions,
+    requested_rows,
+    to_variable,
+)
+from dynascope.agent.program.frames import all_frames
+from dynascope.wire.beyond_dap import FormattedStackBody, Parameter
 from dynascope.wire.dap import (
     EvaluateResult,
     LocationsBody,
@@ -33,13 +43,11 @@ from dynascope.wire.dap import (
     StackFrame,
     StepInTargetsBody,
     Variable,
-    VariablePresentationHint,
     VariablesBody,
 )
-from dynascope.wire.to_agent import Evaluate, Variables
+from dynascope.wire.to_agent import Evaluate, FormatStack, Variables
 
 _FRAME_GONE = "This frame no longer exists: the program has resumed since."
-_VIRTUAL = VariablePresentationHint(kind="virtual")
 _VARIABLE_GONE = "This variable no longer exists: the program has resumed since."
 
 
@@ -186,7 +194,7 @@ class StopInspection(ABC):
     def _scope(self, heading: Heading, names: Names | None) -> Scope:
         counts = heading.children.counts
         reference = self._reference(heading.children, names)
-        self._if_empty[reference] = Variable(heading.empty, "", 0, presentation_hint=_VIRTUAL)
+        self._if_empty[reference] = Variable(heading.empty, "", 0, presentation_hint=VIRTUAL)
         return Scope(
             name=heading.name,
             named_variables=counts[0] if counts else None,
@@ -237,3 +245,25 @@ class StopInspection(ABC):
             presentation_hint=variable.presentation_hint,
             value_location_reference=variable.value_location_reference,
         )
+
+
+def formatted_stack(inspection: StopInspection, request: FormatStack) -> FormattedStackBody:
+    """Return the frames of a stop, with their parameters if the request asks for them."""
+    with torch._C.DisableTorchFunction():
+        if request.include_all and inspection.first_runtime_frame is not None:
+            _add_all(inspection)
+        frames = inspection.frames
+        parameters = [inspection.parameters(frame.id, request.hex) if request.parameters else None for frame in frames]
+        return FormattedStackBody(stack_frames=frames, parameters=parameters)
+
+
+def _add_all(inspection: StopInspection) -> None:
+    """Add the frames of libraries and of Dynamo."""
+    symbolic, running = inspection.frames[: inspection.symbolic_frames], inspection.frames[inspection.symbolic_frames :]
+    stack_frames = {id(inspection.runtime_frame(frame.id)): frame for frame in running}
+    every = list(all_frames(inspection.first_runtime_frame))
+    for frame in every:
+        if id(frame) not in stack_frames:
+            added = stack_frames[id(frame)] = inspection.add_runtime_frame(frame)
+            added.presentation_hint = "subtle"
+    inspection.frames = symbolic + [stack_frames[id(frame)] for frame in every]

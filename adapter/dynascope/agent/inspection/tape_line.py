@@ -9,13 +9,10 @@ from contextlib import AbstractContextManager
 from itertools import starmap
 from typing import Any, Protocol
 
-from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
-from dynascope.agent.inspection.frames.stack_frames import source_of_path
-from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
+from dynascope.agent.inspection.stack_frames import RunningFrame, source_of_path
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.rows import Children, Row, Rows
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, virtual
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -113,18 +110,18 @@ def _rows(made: Iterable[Row]) -> Children:
 
 
 def _name_row(name: str, text: str) -> Row:
-    return Row(name, text, type="recorded", hint=VIRTUAL)
+    return virtual(name, text, type="recorded")
 
 
 def _guard_row(source: str, kind: str, path: str, line: int) -> Row:
     text = f"{kind if source else 'global state'} at {os.path.basename(path)}:{line}"
-    return Row(source or kind, text, hint=VIRTUAL, made_at=(path, line))
+    return virtual(source or kind, text, made_at=(path, line))
 
 
 def _symbol_row(symbol: str, decisions: Sequence[str]) -> Row:
-    return Row(symbol, "; ".join(decisions), hint=VIRTUAL)
+    return virtual(symbol, "; ".join(decisions))
 
 
 def _node_row(node: str) -> Row:
     name, _, rest = node.partition(" ")
-    return Row(name, rest, hint=VIRTUAL)
+    return virtual(name, rest)

@@ -179,7 +179,7 @@ class Recorder:
     @contained
     def _measure_guards(self, recording: CompileRecording, ending: Ending, facts: CompileFacts) -> None:
         """Measure the guards for the call for which they were made: they hold until its code runs."""
-        from dynascope.agent.documents.guard_costs import guard_costs  # imports what torch saves packages with
+        from dynascope.agent.documents.saved_guards import guard_costs  # imports what torch saves packages with
 
         entry = CacheEntry(recording.compile_id, ending.guards)
         with this_threads_clock().standing():

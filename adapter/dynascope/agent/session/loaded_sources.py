@@ -126,7 +126,7 @@ class LoadedSourceDocuments(TraceObserver):
         self.documents.graph_compiled(function, compile_id, lines)
 
     def _graph_ended(self, ending: Ending) -> None:
-        from dynascope.agent.inspection.scopes.generated import parts_of
+        from dynascope.agent.inspection.scopes.codegen import parts_of
         from dynascope.agent.internals.frames.translators import code_of
 
         self._ended.parts = code_of(ending.frames[-1].translator), parts_of(ending)

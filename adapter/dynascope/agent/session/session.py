@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.backward.backward_breakpoints import BackwardBreakpoints
 from dynascope.agent.breakpoints.data.data_breakpoints import DataBreakpoints
-from dynascope.agent.breakpoints.kinds.called_functions import CalledFunctions
-from dynascope.agent.breakpoints.kinds.comptime_breakpoints import ComptimeBreakpoints
+from dynascope.agent.breakpoints.kinds.code_breakpoints import CodeBreakpoints
 from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints
 from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
-from dynascope.agent.breakpoints.kinds.generated_code.code_breakpoints import CodeBreakpoints
-from dynascope.agent.breakpoints.kinds.instructions.instruction_breakpoints import InstructionBreakpoints
+from dynascope.agent.breakpoints.kinds.instruction_breakpoints import InstructionBreakpoints
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
-from dynascope.agent.breakpoints.kinds.nodes.node_breakpoints import NodeBreakpoints
+from dynascope.agent.breakpoints.kinds.node_breakpoints import NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
+from dynascope.agent.breakpoints.kinds.without_client import CalledFunctions, ComptimeBreakpoints
 from dynascope.agent.breakpoints.registry import Breakpoints
 from dynascope.agent.events import self_test
 from dynascope.agent.events.torch_names import STOPS

@@ -138,9 +138,9 @@ class CompileStops:
         if self._inspections:
             self._send(CompileBegins(thread_ident=threading.get_ident()))
 
-    def invalidate(self, areas: list[Area], frame_id: int | None = None) -> None:
+    def invalidate(self, areas: list[Area]) -> None:
         """Report that the client's view of this stop is stale (DAP `invalidated`). Stopped thread."""
-        self._send(Invalidated(thread_ident=threading.get_ident(), areas=areas, stack_frame_id=frame_id))
+        self._send(Invalidated(thread_ident=threading.get_ident(), areas=areas))
 
     def tell(self, text: str) -> None:
         """Write a text to the debug console."""

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -27,6 +28,7 @@ from dynascope.wire.messages import FromAgent, Request, ToAgent
 from dynascope.wire.to_agent import Cancel
 
 Answer = Callable[[Reply | Failure], None]
+T = TypeVar("T")
 
 GONE = "The program has ended, or has been disconnected."
 TOKEN_LIMIT = 256
@@ -44,18 +46,15 @@ class AgentConnection:
         self.pending = PendingRequests(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
         self.closed = False
 
-    def next_id(self) -> int:
-        """Return the `id` of the next request."""
-        self._last_id += 1
-        return self._last_id
-
     def tell(self, message: ToAgent) -> None:
         """Send a notice; do nothing when the agent is gone."""
         if not self.closed:
             self._writer.write(channel.encode(message))
 
     def send(self, request: Request, answer: Answer) -> None:
-        """Send a request; `answer` is called with the reply by the task that reads it."""
+        """Number and send a request; `answer` is called with the reply by the task that reads it."""
+        self._last_id += 1
+        request.id = self._last_id
         if self.closed:
             answer(Failure(id=request.id, message=GONE))
             return
@@ -85,6 +84,10 @@ class AgentConnection:
         if isinstance(result, Failure):
             raise RequestError(result.message)
         return result.body
+
+    async def ask_for(self, body: type[T], request: Request) -> T:
+        """Send a request and decode its reply's body. Raises RequestError, msgspec.DecodeError."""
+        return msgspec.json.decode(await self.ask(request), type=body)
 
     async def read(self, on_notice: Callable[[FromAgent], None]) -> str | None:
         """Read until the channel closes; return None, or why a message could not be read."""

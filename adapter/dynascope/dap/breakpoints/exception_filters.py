@@ -24,24 +24,12 @@ _TERMS = 'my code, model.py:36, "a text", x.ndim > 2'
 _MEANING = "terms between commas, all of which must hold; also `library code`; a Python expression comes last"
 
 DEBUGPY_FILTERS = [
-    {
-        "filter": "raised",
-        "label": "Raised Exceptions",
-        "default": False,
-        "description": "Break whenever any exception is raised.",
-    },
-    {
-        "filter": "uncaught",
-        "label": "Uncaught Exceptions",
-        "default": True,
-        "description": "Break when the process is exiting due to unhandled exception.",
-    },
-    {
-        "filter": "userUnhandled",
-        "label": "User Uncaught Exceptions",
-        "default": False,
-        "description": "Break when exception escapes into library code.",
-    },
+    {"filter": name, "label": label, "default": name == "uncaught", "description": description}
+    for name, label, description in (
+        ("raised", "Raised Exceptions", "Break whenever any exception is raised."),
+        ("uncaught", "Uncaught Exceptions", "Break when the process is exiting due to unhandled exception."),
+        ("userUnhandled", "User Uncaught Exceptions", "Break when exception escapes into library code."),
+    )
 ]
 
 COMPILER_FILTERS: list[dict[str, Any]] = [
@@ -125,8 +113,7 @@ async def _ask_agent(program: Program, filters: Sequence[ExceptionFilter]) -> li
     if program.agent is None:
         return []
     try:
-        body = await program.agent.ask(SetExceptionFilters(id=program.agent.next_id(), filters=list(filters)))
-        return msgspec.json.decode(body, type=BreakpointsBody).breakpoints
+        return (await program.agent.ask_for(BreakpointsBody, SetExceptionFilters(filters=list(filters)))).breakpoints
     except (RequestError, msgspec.DecodeError) as error:
         logger.warning("the agent set no exception filters: %s", error)
         return []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from dynascope.dap.breakpoints.exception_filters import place_exceptions
-from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint, Entry, for_agent, for_debugpy
+from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint, Entry, Kind, for_agent, for_debugpy
 from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
@@ -29,50 +30,42 @@ from dynascope.wire.to_agent import (
     SetInstructionBreakpoints,
 )
 
+_OF_AGENT: dict[Kind, tuple[Any, Any]] = {
+    "data": (DataBreakpoint, SetDataBreakpoints),
+    "functions": (FunctionBreakpoint, SetFunctionBreakpoints),
+    "instructions": (InstructionBreakpoint, SetInstructionBreakpoints),
+}
+"""The agent's breakpoints of each kind, and the request that sets them."""
 SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | SetDataBreakpoints
 """The requests that the agent answers with the state of each breakpoint."""
 
 
-async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
+async def place_file(program: Program, source: Source, entries: list[Entry]) -> BreakpointsBody:
     """Replace the breakpoints of a file or document. Raises RequestError."""
-    if (agent := program.agent) is not None:
+    if program.agent is not None:
         path = program.paths.to_program(source.path or "") if not is_document(source.path) else source.path or ""
-        request = SetBreakpoints(
-            id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
-        )
+        request = SetBreakpoints(path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries])
         await _ask_agent(program, request, entries)
     if program.debugpy is not None and not is_document(source.path):
         debugpy_entries = _left_to_debugpy(entries)
         arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}
         await _ask_debugpy(program, "setBreakpoints", arguments, debugpy_entries)
+    return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
 
-async def place_functions(program: Program, entries: list[Entry]) -> None:
-    """Replace the function breakpoints. Raises RequestError when debugpy refuses them."""
-    if (agent := program.agent) is not None:
-        breakpoints = [for_agent(entry, FunctionBreakpoint) for entry in entries]
-        await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
-    if program.debugpy is not None:
+async def place(program: Program, kind: Kind, entries: list[Entry]) -> BreakpointsBody:
+    """Replace the breakpoints of a kind, in debugpy those of functions. Raises RequestError."""
+    if program.agent is not None:
+        breakpoint, request = _OF_AGENT[kind]
+        await _ask_agent(program, request(breakpoints=[for_agent(entry, breakpoint) for entry in entries]), entries)
+        for entry in entries if kind == "instructions" else ():
+            if entry.agent is not None:
+                entry.agent.source = program.paths.source_to_client(entry.agent.source)
+    if kind == "functions" and program.debugpy is not None:
         debugpy_entries = _left_to_debugpy(entries)
         arguments = {"breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}
         await _ask_debugpy(program, "setFunctionBreakpoints", arguments, debugpy_entries)
-
-
-async def place_instructions(program: Program, entries: list[Entry]) -> None:
-    """Replace the instruction breakpoints, which only the agent has."""
-    if (agent := program.agent) is not None:
-        breakpoints = [for_agent(entry, InstructionBreakpoint) for entry in entries]
-        await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
-        for entry in entries:
-            if entry.agent is not None:
-                entry.agent.source = program.paths.source_to_client(entry.agent.source)
-
-
-async def place_data(program: Program, entries: list[Entry]) -> None:
-    """Replace the data breakpoints, which only the agent has."""
-    if (agent := program.agent) is not None:
-        breakpoints = [for_agent(entry, DataBreakpoint) for entry in entries]
-        await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
+    return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
 
 async def place_everything(program: Program) -> None:
@@ -81,15 +74,11 @@ async def place_everything(program: Program) -> None:
     for entries in list(table.files.values()):
         assert entries[0].source is not None
         await place_file(program, entries[0].source, entries)
-    if table.functions:
-        await place_functions(program, table.functions)
-    if table.instructions:
-        await place_instructions(program, table.instructions)
-    if table.data:
-        await place_data(program, table.data)
+    for kind, entries in table.others.items():
+        if entries:
+            await place(program, kind, entries)
     await place_exceptions(program, program.client.exception_filters or SetExceptionBreakpointsArguments())
-    lines = [entry for entries in table.files.values() for entry in entries]
-    for entry in [*lines, *table.functions, *table.instructions, *table.data]:
+    for entry in table.all():
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
 
@@ -104,7 +93,7 @@ def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
 async def _ask_agent(program: Program, request: SetSome, entries: list[Entry]) -> None:
     assert program.agent is not None
     try:
-        body = msgspec.json.decode(await program.agent.ask(request), type=BreakpointsBody)
+        body = await program.agent.ask_for(BreakpointsBody, request)
     except (RequestError, msgspec.DecodeError) as error:
         logger.warning("the agent set no breakpoints: %s", error)
         return

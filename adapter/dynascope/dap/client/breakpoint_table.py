@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -33,6 +33,8 @@ from dynascope.wire.dap import (
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
 Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint | ClientDataBreakpoint
+Kind = Literal["data", "functions", "instructions"]
+"""The kinds of breakpoints that are in no file."""
 AgentBreakpoint = TypeVar(
     "AgentBreakpoint", SourceBreakpoint, FunctionBreakpoint, InstructionBreakpoint, DataBreakpoint
 )
@@ -135,9 +137,7 @@ class BreakpointTable:
         self._by_id: dict[int, Entry] = {}
         self._by_debugpy: dict[int, Entry] = {}
         self.files: dict[str, list[Entry]] = {}
-        self.functions: list[Entry] = []
-        self.instructions: list[Entry] = []
-        self.data: list[Entry] = []
+        self.others: dict[Kind, list[Entry]] = {"data": [], "functions": [], "instructions": []}
 
     def new_id(self) -> int:
         """Return an id for a breakpoint that is not in this table."""
@@ -153,20 +153,10 @@ class BreakpointTable:
             self.files.pop(path, None)
         return entries
 
-    def replace_functions(self, breakpoints: Sequence[ClientFunctionBreakpoint]) -> list[Entry]:
-        """Replace the function breakpoints."""
-        self.functions = self._entries(self.functions, breakpoints, None)
-        return self.functions
-
-    def replace_instructions(self, breakpoints: Sequence[ClientInstructionBreakpoint]) -> list[Entry]:
-        """Replace the instruction breakpoints."""
-        self.instructions = self._entries(self.instructions, breakpoints, None)
-        return self.instructions
-
-    def replace_data(self, breakpoints: Sequence[ClientDataBreakpoint]) -> list[Entry]:
-        """Replace the data breakpoints."""
-        self.data = self._entries(self.data, breakpoints, None)
-        return self.data
+    def replace(self, kind: Kind, breakpoints: Sequence[Asked]) -> list[Entry]:
+        """Replace the breakpoints of a kind that are in no file."""
+        self.others[kind] = self._entries(self.others[kind], breakpoints, None)
+        return self.others[kind]
 
     def get(self, id: int) -> Entry | None:
         return self._by_id.get(id)
@@ -203,7 +193,7 @@ class BreakpointTable:
     def never_hit(self) -> list[tuple[Entry, str]]:
         """Return each breakpoint that was never hit, with a sentence, if the reason is known."""
         sentences = []
-        for entry in self._all():
+        for entry in self.all():
             why = entry.never_hit
             if why is None and (entry.agent is None or entry.is_refused):
                 why = entry.shown().message
@@ -212,9 +202,9 @@ class BreakpointTable:
                 sentences.append((entry, f"{entry.title()}: the breakpoint was never hit. {why}"))
         return sentences
 
-    def _all(self) -> list[Entry]:
-        lines = [entry for entries in self.files.values() for entry in entries]
-        return [*lines, *self.data, *self.functions, *self.instructions]
+    def all(self) -> list[Entry]:
+        """List the breakpoints of files, then the others."""
+        return [entry for entries in (*self.files.values(), *self.others.values()) for entry in entries]
 
     def forget_program(self) -> None:
         """Forget the states of all breakpoints: the program is gone."""

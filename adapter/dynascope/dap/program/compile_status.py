@@ -11,11 +11,8 @@ import asyncio
 import os.path
 from typing import Any
 
-import msgspec
-
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client
-from dynascope.dap.client.progress import PATIENCE, Progress
+from dynascope.dap.client.client import PATIENCE, Client, Progress
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.wire.to_agent import CompileOn, CompileOnBody, Compiles, CompilesBody, Compiling
 
@@ -32,10 +29,9 @@ async def compiles(agent: AgentConnection | None) -> list[Compiling]:
     if agent is None or agent.closed:
         return []
     try:
-        body = await agent.ask(Compiles(id=agent.next_id()))
+        return (await agent.ask_for(CompilesBody, Compiles())).compiles
     except RequestError:
         return []
-    return msgspec.json.decode(body, type=CompilesBody).compiles
 
 
 async def compile_on(agent: AgentConnection | None, thread_id: int) -> str:
@@ -43,10 +39,17 @@ async def compile_on(agent: AgentConnection | None, thread_id: int) -> str:
     if agent is None or agent.closed:
         return ""
     try:
-        body = await asyncio.wait_for(agent.ask(CompileOn(id=agent.next_id(), thread_id=thread_id)), ANSWERS_WITHIN)
+        asked = agent.ask_for(CompileOnBody, CompileOn(thread_id=thread_id))
+        return (await asyncio.wait_for(asked, ANSWERS_WITHIN)).doing
     except (RequestError, TimeoutError):
         return ""
-    return msgspec.json.decode(body, type=CompileOnBody).doing
+
+
+async def why_it_waits(agent: AgentConnection | None, thread_id: int) -> tuple[str, str] | None:
+    """Return a thread's name and what it waits for in the compiler; None if for nothing."""
+    rows = await compiles(agent)
+    reasons = ((row.thread_name, waits_because(row, rows)) for row in rows if row.thread_id == thread_id)
+    return next(((name, why) for name, why in reasons if why is not None), None)
 
 
 def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | None:

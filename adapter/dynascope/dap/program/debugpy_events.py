@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_by_pid, child_processes, launch
+from dynascope.dap.program import attach, child_processes, launch
 from dynascope.dap.program.compile_status import compile_on
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import merged_stopped
@@ -120,7 +120,7 @@ class DebugpyEvents:
     def _injection_says(self, text: str) -> None:
         """Log gdb's output, and end `attach` when injection fails: debugpy would wait a minute."""
         logger.info("injection: %s", text.rstrip())
-        if attach_by_pid.FAILED in text:
+        if attach.FAILED in text:
             self.start_failed(
                 "debugpy could not be injected into the process; the adapter's log says why (`dynascope dap --log-file "
                 "FILE`). Have the program call dynascope.listen(), and attach with `connect`."

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client
-from dynascope.dap.client.progress import Progress
+from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
@@ -117,11 +116,17 @@ class Program(ABC):
         body: dict[str, Any] = {"category": category, "output": f"dynascope: {text}\n"}
         self.event("output", body if source is None or line is None else body | {"source": source, "line": line})
 
-    def pass_to_debugpy(self, call: Call[Any]) -> Answered:
-        """Forward a request to debugpy unchanged. Raises RequestError when there is no debugpy."""
+    def pass_to_debugpy(self, call: Call[Any], change: Callable[[Envelope], None] | None = None) -> Answered:
+        """Forward a request to debugpy; `change` its response first. Raises RequestError without it."""
         if self.debugpy is None:
             raise RequestError(f"{call.command} needs debugpy, and this session runs without it (`runtime` is false).")
-        self.debugpy.forward(call.command, call.raw, lambda response: self.client.respond(call, response))
+
+        def answer(response: Envelope) -> None:
+            if change is not None:
+                change(response)
+            self.client.respond(call, response)
+
+        self.debugpy.forward(call.command, call.raw, answer)
         return ANSWERED
 
     def report_end(self) -> None:
@@ -158,7 +163,6 @@ class Program(ABC):
         self.in_background(self._read_agent(agent))
         without_debugpy = self.debugpy is None
         request = Configure(
-            id=agent.next_id(),
             just_my_code=self.arguments.just_my_code,
             debug_dynamo=self.arguments.debug_dynamo,
             history=self.arguments.history,
@@ -177,7 +181,7 @@ class Program(ABC):
     async def release_agent(self) -> None:
         """Send the agent ConfigurationDone: a program that waits for it continues."""
         if self.agent is not None:
-            await self.agent.ask(ConfigurationDone(id=self.agent.next_id()))
+            await self.agent.ask(ConfigurationDone())
 
     def leave_agent(self, *, detach: bool) -> None:
         """Close the agent's channel; with `detach` the program continues to run."""
@@ -279,8 +283,6 @@ class Program(ABC):
             body: dict[str, Any] = {"areas": notice.areas}
             if stop is not None:
                 body["threadId"] = stop.notice.thread_id
-            if notice.stack_frame_id is not None:
-                body["stackFrameId"] = notice.stack_frame_id
             self.event("invalidated", body)
 
     def _sources_changed(self, reason: Literal["new", "removed"], sources: Iterable[Source]) -> None:

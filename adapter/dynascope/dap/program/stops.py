@@ -1,4 +1,4 @@
-"""Merge stops and stacks of debugpy and of the agent.
+"""Merge stops and stacks of debugpy and of the agent, and name the agent's frames as a `StackFrameFormat` wants them.
 
 At a compile-time stop pydevd shows the agent's frames as duck-typed ones on top of the real stack. It never filters
 them, so they are the first rows of its `stackTrace`, and each is replaced, by position, with the agent's frame.
@@ -6,18 +6,65 @@ them, so they are the first rows of its `stackTrace`, and each is replaced, by p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw
 
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.breakpoint_table import BreakpointTable
+from dynascope.dap.protocol.arguments import StackFrameFormat
 from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import DapStruct, StackFrame
 from dynascope.wire.from_agent import Stopping
+from dynascope.wire.messages import StoppedThreadRequest
 
 DESCRIPTION = "Paused at compile time"
+T = TypeVar("T")
+
+
+def needs_agent(format: StackFrameFormat | None) -> bool:
+    """Whether the agent must be asked: `Stopping` has neither parameters nor hidden frames."""
+    return format is not None and (format.include_all or wants_parameters(format))
+
+
+def wants_parameters(format: StackFrameFormat) -> bool:
+    """Whether the format includes a function's parameters."""
+    return format.parameters or format.parameter_types or format.parameter_names or format.parameter_values
+
+
+def named(frame: StackFrame, format: StackFrameFormat | None, parameters: Sequence[Parameter] | None) -> StackFrame:
+    """Return the frame with a name like `mlp.forward(self: MLP, x: f32[s0, 16]) [0/1] : 11`.
+
+    The module is the file's name; `parameters` is None if the frame does not belong to a function.
+    """
+    if format is None:
+        return frame
+    function, space, where = frame.name.partition(" ")
+    source = frame.source and frame.source.name
+    module = f"{source.removesuffix('.py')}." if format.module and source else ""
+    signature = "" if parameters is None else f"({', '.join(_text(parameter, format) for parameter in parameters)})"
+    line = f" : {frame.line}" if format.line else ""
+    return msgspec.structs.replace(frame, name=f"{module}{function}{signature}{space}{where}{line}")
+
+
+def _text(parameter: Parameter, format: StackFrameFormat) -> str:
+    """Return the parts in `format` of `x: f32[2, 3]`, `width: int = 4` or `width=4`."""
+    selected = format.parameter_names, format.parameter_types, format.parameter_values
+    names, types, values = selected if any(selected) else (True, True, False)
+    type, value = parameter.type, parameter.value
+    if values and value is None and not types:
+        type, value = None, type  # a tensor's type is all its value
+    text = parameter.name if names else ""
+    if types and type is not None:
+        text += f": {type}" if text else type
+    if values and value is not None:
+        equals = " = " if types else "="
+        text += f"{equals}{value}" if text else value
+    return text or parameter.name
 
 
 @dataclass
@@ -32,6 +79,22 @@ class Stop:
     def first_id(self) -> int:
         """Return the smallest id that the agent uses at this stop."""
         return min(frame.id for frame in self.frames) if self.frames else 0
+
+
+class StoppedThread(NamedTuple):
+    """A thread at a compile-time stop, and the agent through which it serves requests."""
+
+    agent: AgentConnection
+    stop: Stop
+
+    async def ask(self, request: StoppedThreadRequest) -> Raw:
+        """Have the thread serve a request; return its reply's body. Raises RequestError."""
+        request.thread_ident = self.stop.notice.thread_ident
+        return await self.agent.ask(request)
+
+    async def ask_for(self, body: type[T], request: StoppedThreadRequest) -> T:
+        """Have the thread serve a request; return its reply's body, decoded."""
+        return msgspec.json.decode(await self.ask(request), type=body)
 
 
 class Stops:

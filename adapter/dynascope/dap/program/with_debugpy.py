@@ -6,6 +6,7 @@ When debugpy sends `initialized`, no line of user code has run. The agent is the
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from typing import Any
 
@@ -14,16 +15,16 @@ from msgspec import UNSET, Raw
 from dynascope import debugpy_adapter, debugpy_process
 from dynascope.dap.agent_channel.agent_connection import (
     GONE,
+    AgentConnection,
     AgentListener,
     ModeRefused,
     connect_to_agent,
     open_listener,
 )
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, attach_by_pid, injected_source, launch
+from dynascope.dap.program import attach, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
-from dynascope.dap.program.injection import inject
-from dynascope.dap.program.program import Answer, Program
+from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, decode_body
 from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
@@ -71,7 +72,7 @@ class ProgramWithDebugpy(Program):
             if isinstance(self.arguments, LaunchArguments):
                 await launch.check(self.arguments)
             elif self.arguments.process_id is not None:
-                attach_by_pid.check(self.arguments.process_id)
+                attach.check(self.arguments.process_id)
             connection = self.debugpy = await self._open()
         except ModeRefused as error:
             raise DebugpyRefused(str(error)) from None
@@ -120,7 +121,7 @@ class ProgramWithDebugpy(Program):
 
     async def _open(self) -> Connection:
         arguments = self.arguments
-        address = attach_address.address_of(arguments) if isinstance(arguments, AttachArguments) else None
+        address = attach.address_of(arguments) if isinstance(arguments, AttachArguments) else None
         reader, writer = await (self._start_debugpy() if address is None else self._connect(address))
         debugpy_process.discard_early()
         return Connection(Transport(reader, writer), "debugpy")
@@ -129,7 +130,7 @@ class ProgramWithDebugpy(Program):
         assert isinstance(self.arguments, AttachArguments)
         configured = self.arguments.token
         # the parent's session has said whether there is a token for a child process
-        self._token = configured if self._is_child else attach_address.token_for(address.port, configured)
+        self._token = configured if self._is_child else attach.token_for(address.port, configured)
         if self._token is not None:
             return await open_listener(address, self._token, debugpy_adapter.MODE)
         try:
@@ -174,7 +175,7 @@ class ProgramWithDebugpy(Program):
     async def _bring_agent(self) -> None:
         """Start the agent in the program; if that fails, say why, and debug only at run time."""
         try:
-            address = attach_address.address_of(self.arguments) if isinstance(self.arguments, AttachArguments) else None
+            address = attach.address_of(self.arguments) if isinstance(self.arguments, AttachArguments) else None
             if address is not None and self._token is not None and not self._is_child:
                 await self.adopt(await connect_to_agent(address, self._token))
             else:
@@ -248,3 +249,33 @@ class ProgramWithDebugpy(Program):
             logger.error("some processes of the program could not be ended")
         if self._process is not None:
             await self._process.end(DISCONNECT_TIMEOUT)
+
+
+async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnection:
+    """Start the agent through debugpy; it connects to `listener`. Raises RequestError."""
+    await listener.open()
+    expression = injected_source.injection(listener.address, listener.token)
+    request = debugpy.request("evaluate", {"expression": expression, "context": "repl"})
+    try:
+        response = await asyncio.wait_for(request, HELLO_TIMEOUT)
+    except TimeoutError:
+        raise RequestError("debugpy did not start the agent: the program does not respond.") from None
+    if not response.success:
+        raise RequestError(f"debugpy could not start the agent: {response.message}")
+    if why := _text(decode_body(response).get("result", "''")):
+        raise RequestError(why)
+    try:
+        return await asyncio.wait_for(listener.accept(), HELLO_TIMEOUT)
+    except TimeoutError:
+        raise RequestError(
+            f"The agent in the program did not connect back within {HELLO_TIMEOUT:.0f} seconds. "
+            "If the program runs on another machine or in a container, have it call dynascope.listen()."
+        ) from None
+
+
+def _text(result: str) -> str:
+    """Return the string whose repr() is debugpy's result of an evaluation."""
+    try:
+        return str(ast.literal_eval(result))
+    except (SyntaxError, ValueError):
+        return result

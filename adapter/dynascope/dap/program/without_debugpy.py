@@ -8,7 +8,7 @@ from typing import Any
 from dynascope import debugpy_process
 from dynascope.dap.agent_channel.agent_connection import AgentConnection, AgentListener, connect_to_agent
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, launch
+from dynascope.dap.program import attach, launch
 from dynascope.dap.program.process_tree import end_process
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
@@ -60,10 +60,10 @@ class ProgramAlone(Program):
         self.become_ready()
 
     async def _connect(self, arguments: AttachArguments) -> AgentConnection:
-        address = attach_address.address_of(arguments)
+        address = attach.address_of(arguments)
         if address is None:
             raise RequestError("Without debugpy (`runtime` is false) attach needs `connect`.")
-        token = attach_address.token_for(address.port, arguments.token)
+        token = attach.token_for(address.port, arguments.token)
         if token is None:
             raise RequestError(
                 f"There is no token for {address.host}:{address.port}. Have the program call dynascope.listen(); if it "
@@ -157,7 +157,7 @@ class ProgramAlone(Program):
                 self._answer(succeeded())
 
         if self.agent is not None:
-            self.agent.send(ConfigurationDone(id=self.agent.next_id()), released)
+            self.agent.send(ConfigurationDone(), released)
         return ANSWERED
 
     async def end(self, terminate: bool) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os.path
 from typing import Any
 
-import msgspec
-
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, SourceArguments
 from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.errors import RequestError
-from dynascope.dap.requests.inspection import stop_of
+from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
@@ -26,8 +24,7 @@ async def loaded_sources(session: Session, call: Call[NoArguments]) -> Body:
     program = session.running()
     sources: list[Source] = []
     if program.agent is not None:
-        body = await program.agent.ask(LoadedSources(id=program.agent.next_id()))
-        sources += msgspec.json.decode(body, type=LoadedSourcesBody).sources
+        sources += (await program.agent.ask_for(LoadedSourcesBody, LoadedSources())).sources
     return LoadedSourcesBody(sources=sources + await _files_of_modules(program))
 
 
@@ -49,19 +46,17 @@ async def source(session: Session, call: Call[SourceArguments]) -> Body:
     agent = session.running().agent
     if agent is None:
         raise RequestError("The program has ended, and the document with it.")
-    return await agent.ask(SourceText(id=agent.next_id(), source_reference=reference))
+    return await agent.ask(SourceText(source_reference=reference))
 
 
 @request("locations", LocationsArguments, cancellable=True)
 async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
     """Serve a location reference (DAP 1.68) of a variable; debugpy's variables have none."""
     reference = call.arguments.location_reference
-    owner = stop_of(session, reference)
-    if owner is None:
+    thread = thread_of(session, reference)
+    if thread is None:
         raise RequestError(f"There is no location {reference}.")
-    agent, stop = owner
-    wanted = Locations(id=agent.next_id(), thread_ident=stop.notice.thread_ident, location_reference=reference)
-    location = msgspec.json.decode(await agent.ask(wanted), type=LocationsBody)
+    location = await thread.ask_for(LocationsBody, Locations(location_reference=reference))
     mapped = session.running().paths.source_to_client(location.source)
     return LocationsBody(source=mapped or location.source, line=location.line)
 
@@ -73,8 +68,7 @@ async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
     program = session.running()
     traced: dict[str, Module] = {}
     if program.agent is not None:
-        body = await program.agent.ask(Modules(id=program.agent.next_id()))
-        for module in msgspec.json.decode(body, type=ModulesBody).modules:
+        for module in (await program.agent.ask_for(ModulesBody, Modules())).modules:
             module.path = program.paths.to_client(module.path or "")
             traced[module.path] = module
     listing: list[Any] = []

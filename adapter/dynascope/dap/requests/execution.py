@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.program.compile_status import compile_on, compiles, named, waits_because
+from dynascope.dap.program.compile_status import compile_on, compiles, named, why_it_waits
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
@@ -51,7 +51,7 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
     session.client.succeed(call, {"allThreadsContinued": False})
     announce_single_thread(session, call.arguments.thread_id)
     agent.pending.goes_on(ident, lambda: None)
-    agent.send(Resume(id=agent.next_id(), thread_ident=ident, command="continue"), lambda result: None)
+    agent.send(Resume(thread_ident=ident, command="continue"), lambda result: None)
     return ANSWERED
 
 
@@ -70,8 +70,8 @@ async def single_thread(session: Session, call: Call[Any]) -> int | None:
     alone_anyway = program.debugpy is None or (stop is not None and stop.notice.own_loop)
     if not arguments.single_thread or program.agent is None or alone_anyway:
         return None
-    body = await program.agent.ask(SingleThread(id=program.agent.next_id(), thread_id=arguments.thread_id))
-    return msgspec.json.decode(body, type=SingleThreadBody).thread_ident
+    request = SingleThread(thread_id=arguments.thread_id)
+    return (await program.agent.ask_for(SingleThreadBody, request)).thread_ident
 
 
 async def check_stopped(program: Program, thread_id: int, what: str = "step") -> None:
@@ -82,15 +82,11 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
     agent = program.agent
     if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
         return
-    if program.debugpy is not None:
-        body = await agent.ask(IsStopped(id=agent.next_id(), thread_id=thread_id))
-        if msgspec.json.decode(body, type=IsStoppedBody).stopped:
-            return
-    rows = await compiles(agent)
-    for row in rows:
-        why = waits_because(row, rows) if row.thread_id == thread_id else None
-        if why is not None:
-            raise RequestError(f"{row.thread_name} cannot {what}: it {why}. It continues when that one does.")
+    if program.debugpy is not None and (await agent.ask_for(IsStoppedBody, IsStopped(thread_id=thread_id))).stopped:
+        return
+    waits = await why_it_waits(agent, thread_id)
+    if waits is not None:
+        raise RequestError(f"{waits[0]} cannot {what}: it {waits[1]}. It continues when that one does.")
     raise RequestError(NOT_STOPPED)
 
 
@@ -112,7 +108,7 @@ def resume(session: Session, call: Call[Any], command: ResumeCommand, stop: Stop
             return
         session.client.succeed(call, {"allThreadsContinued": False} if command == "continue" else None)
 
-    request = Resume(id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=command)
+    request = Resume(thread_ident=stop.notice.thread_ident, command=command)
     program.stops.remove_thread(stop.notice.thread_ident)
     agent.pending.goes_on(stop.notice.thread_ident, lambda: None)
     agent.send(request, answer)
@@ -146,7 +142,7 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
     def ask_agent(response: Envelope) -> None:
         # after debugpy: a compiling thread, which pydevd does not trace, then finds itself suspended when it checks
         if agent is not None:
-            agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
+            agent.send(Pause(thread_id=call.arguments.thread_id), lambda result: None)
         session.client.respond(call, response)
         program.pausing.add(call.arguments.thread_id)
         program.in_background(_say_why_it_waits(program, call.arguments.thread_id))
@@ -161,11 +157,9 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
 
 async def _say_why_it_waits(program: Program, thread_id: int) -> None:
     """Explain why a thread that waits for Dynamo's lock cannot stop yet."""
-    rows = await compiles(program.agent)
-    for row in rows:
-        why = waits_because(row, rows) if row.thread_id == thread_id else None
-        if why is not None:
-            program.say(f"{row.thread_name} cannot pause now: it {why}. It stops at the first line traced after that.")
+    waits = await why_it_waits(program.agent, thread_id)
+    if waits is not None:
+        program.say(f"{waits[0]} cannot pause now: it {waits[1]}. It stops at the first line traced after that.")
 
 
 async def _say_where_it_runs(program: Program, thread_id: int) -> None:
@@ -175,10 +169,9 @@ async def _say_where_it_runs(program: Program, thread_id: int) -> None:
         return
     program.pausing.discard(thread_id)
     try:
-        body = await program.agent.ask(RunningStack(id=program.agent.next_id(), thread_id=thread_id))
+        running = await program.agent.ask_for(RunningStackBody, RunningStack(thread_id=thread_id))
     except RequestError:
         return  # the program has ended
-    running = msgspec.json.decode(body, type=RunningStackBody)
     if not running.frames:
         return
     # while a thread compiles, debugpy does not trace it on Python 3.11
@@ -196,7 +189,7 @@ async def threads(session: Session, call: Call[NoArguments]) -> Body:
     if program.debugpy is None:
         if program.agent is None:
             return {"threads": []}
-        body = await program.agent.ask(Threads(id=program.agent.next_id()))
+        body = await program.agent.ask(Threads())
         return {"threads": named(msgspec.json.decode(body)["threads"], rows)}
     if not any(row.state == "waiting" for row in rows):
         return session.pass_to_debugpy(call)
@@ -204,7 +197,5 @@ async def threads(session: Session, call: Call[NoArguments]) -> Body:
     def name(response: Envelope) -> None:
         if response.success:
             response.body = raw({"threads": named(decode_body(response)["threads"], rows)})
-        session.client.respond(call, response)
 
-    program.debugpy.forward("threads", call.raw, name)
-    return ANSWERED
+    return session.pass_to_debugpy(call, name)

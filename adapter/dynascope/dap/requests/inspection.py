@@ -1,39 +1,56 @@
-"""Serve `stackTrace`, `scopes` and `variables`."""
+"""Serve `stackTrace`, `scopes` and `variables`, and `setVariable` and `setExpression`.
+
+debugpy sets values of the running program. At a symbolic frame only names of the debug console can be set: Dynamo may
+trace the function again from its start, and a local set now would silently get its old value again.
+"""
 
 from __future__ import annotations
 
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.agent_channel.pending_requests import OVER
-from dynascope.dap.program.frame_names import named, needs_agent, wants_parameters
 from dynascope.dap.program.program import Program
-from dynascope.dap.program.stops import Stop, agents_stack, merged_stack
-from dynascope.dap.protocol.arguments import FrameArguments, StackFrameFormat, StackTraceArguments, VariablesArguments
-from dynascope.dap.protocol.call import ANSWERED, Body, Call
+from dynascope.dap.program.stops import (
+    Stop,
+    StoppedThread,
+    agents_stack,
+    merged_stack,
+    named,
+    needs_agent,
+    wants_parameters,
+)
+from dynascope.dap.protocol.arguments import (
+    FrameArguments,
+    SetExpressionArguments,
+    SetVariableArguments,
+    StackFrameFormat,
+    StackTraceArguments,
+    VariablesArguments,
+)
+from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID, FormattedStackBody
-from dynascope.wire.dap import StackFrame
-from dynascope.wire.to_agent import FormatStack, Scopes, Variables
+from dynascope.wire.dap import EvaluateResult, SetExpressionBody, StackFrame
+from dynascope.wire.to_agent import Evaluate, FormatStack, Scopes, Variables
 
 _ALL = 1 << 30
 """More frames than any stack has."""
 
 
-def stop_of(session: Session, id: int) -> tuple[AgentConnection, Stop] | None:
-    """Return the agent and stop of an id, None for debugpy. Raises RequestError if it is stale."""
-    if id < FIRST_AGENT_ID:
+def thread_of(session: Session, id: int | None) -> StoppedThread | None:
+    """Return the stopped thread of an id, None for debugpy. Raises RequestError if it is stale."""
+    if id is None or id < FIRST_AGENT_ID:
         return None
     program = session.running()
     stop = program.stops.of_id(id)
     if stop is None or program.agent is None:
         raise RequestError(OVER)
-    return program.agent, stop
+    return StoppedThread(program.agent, stop)
 
 
 @request("stackTrace", StackTraceArguments, cancellable=True)
@@ -54,32 +71,22 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         if stop is not None and response.success and isinstance(response.body, Raw):
             agent_frames = frames if stop is requested_stop else stop.frames
             response.body = raw(merged_stack(stop, agent_frames, response.body, start))
-        session.client.respond(call, response)
 
-    arguments = call.raw
-    if isinstance(arguments, Raw):
+    if isinstance(call.raw, Raw):
         # without `levels` debugpy, against DAP, also answers the frames before `startFrame`
         bounds = {"startFrame": start, "levels": levels or (_ALL if start else 0)}
-        arguments = raw(msgspec.json.decode(arguments) | bounds)
-    program.debugpy.forward("stackTrace", arguments, merge)
-    return ANSWERED
+        call.raw = raw(msgspec.json.decode(call.raw) | bounds)
+    return session.pass_to_debugpy(call, merge)
 
 
 async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None) -> list[StackFrame]:
     """Return a stop's frames in the client's format. Raises RequestError if the stop is over."""
     if format is None:
         return stop.frames
-    agent = program.agent
-    if agent is None or not needs_agent(format):
+    if program.agent is None or not needs_agent(format):
         return [named(frame, format, None) for frame in stop.frames]
-    request = FormatStack(
-        id=agent.next_id(),
-        thread_ident=stop.notice.thread_ident,
-        parameters=wants_parameters(format),
-        include_all=format.include_all,
-        hex=format.hex,
-    )
-    body = msgspec.json.decode(await agent.ask(request), type=FormattedStackBody)
+    request = FormatStack(parameters=wants_parameters(format), include_all=format.include_all, hex=format.hex)
+    body = await StoppedThread(program.agent, stop).ask_for(FormattedStackBody, request)
     return [
         named(program.paths.frame_to_client(frame), format, parameters)
         for frame, parameters in zip(body.stack_frames, body.parameters, strict=True)
@@ -88,27 +95,21 @@ async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None)
 
 @request("scopes", FrameArguments, cancellable=True)
 async def scopes(session: Session, call: Call[FrameArguments]) -> Body:
-    owner = stop_of(session, call.arguments.frame_id)
-    if owner is None:
+    thread = thread_of(session, call.arguments.frame_id)
+    if thread is None:
         return session.pass_to_debugpy(call)
-    agent, stop = owner
-    return await agent.ask(
-        Scopes(id=agent.next_id(), thread_ident=stop.notice.thread_ident, frame_id=call.arguments.frame_id)
-    )
+    return await thread.ask(Scopes(frame_id=call.arguments.frame_id))
 
 
 @request("variables", VariablesArguments, cancellable=True)
 @capability("supportsValueFormattingOptions")
 async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
     arguments = call.arguments
-    owner = stop_of(session, arguments.variables_reference)
-    if owner is None:
-        return _debugpys_variables(session, call)
-    agent, stop = owner
-    return await agent.ask(
+    thread = thread_of(session, arguments.variables_reference)
+    if thread is None:
+        return session.pass_to_debugpy(call, _explain)
+    return await thread.ask(
         Variables(
-            id=agent.next_id(),
-            thread_ident=stop.notice.thread_ident,
             variables_reference=arguments.variables_reference,
             filter=arguments.filter,
             start=arguments.start,
@@ -119,16 +120,53 @@ async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
     )
 
 
-def _debugpys_variables(session: Session, call: Call[VariablesArguments]) -> Body:
+def _explain(response: Envelope) -> None:
     """Explain debugpy's failure: it shows the stack of a running thread, but no variables."""
-    debugpy = session.running().debugpy
-    if debugpy is None:
+    if not response.success and (response.message or "").startswith("Unable to find thread"):
+        response.message = f"Nothing can be read here. {NOT_STOPPED}"
+
+
+@request("setVariable", SetVariableArguments)
+@capability("supportsSetVariable")
+async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
+    """Set a variable of the scope `Console` at a symbolic frame; the agent refuses any other."""
+    arguments = call.arguments
+    thread = thread_of(session, arguments.variables_reference)
+    if thread is None:
         return session.pass_to_debugpy(call)
+    return await _set(thread, arguments, frame_id=0, expression=arguments.name, reference=arguments.variables_reference)
 
-    def explain(response: Envelope) -> None:
-        if not response.success and (response.message or "").startswith("Unable to find thread"):
-            response.message = f"Nothing can be read here. {NOT_STOPPED}"
-        session.client.respond(call, response)
 
-    debugpy.forward("variables", call.raw, explain)
-    return ANSWERED
+@request("setExpression", SetExpressionArguments)
+@capability("supportsSetExpression")
+async def set_expression(session: Session, call: Call[SetExpressionArguments]) -> Body:
+    arguments = call.arguments
+    thread = thread_of(session, arguments.frame_id)
+    if thread is None or arguments.frame_id is None:
+        return session.pass_to_debugpy(call)
+    return await _set(thread, arguments, frame_id=arguments.frame_id, expression=arguments.expression)
+
+
+async def _set(
+    thread: StoppedThread,
+    arguments: SetVariableArguments | SetExpressionArguments,
+    frame_id: int,
+    expression: str,
+    reference: int | None = None,
+) -> SetExpressionBody:
+    """Set the value and return the response's body. Raises RequestError if it cannot be set."""
+    request = Evaluate(
+        frame_id=frame_id,
+        expression=expression,
+        assigned=arguments.value,
+        hex=arguments.format is not None and arguments.format.hex,
+        variables_reference=reference,
+    )
+    result = await thread.ask_for(EvaluateResult, request)
+    return SetExpressionBody(
+        value=result.result,
+        type=result.type,
+        variables_reference=result.variables_reference,
+        named_variables=result.named_variables,
+        indexed_variables=result.indexed_variables,
+    )

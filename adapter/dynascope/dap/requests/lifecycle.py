@@ -1,4 +1,4 @@
-"""Serve `initialize`, `launch`, `attach`, `configurationDone`, `restart`, `terminate` and `disconnect`."""
+"""Serve `initialize`, `launch`, `attach`, `configurationDone`, `restart`, `terminate`, `disconnect` and `cancel`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dynascope.dap.program.program import Program
 from dynascope.dap.program.with_debugpy import DebugpyRefused, ProgramWithDebugpy
 from dynascope.dap.program.without_debugpy import ProgramAlone
 from dynascope.dap.protocol.arguments import (
+    CancelArguments,
     DisconnectArguments,
     InitializeArguments,
     SetExceptionBreakpointsArguments,
@@ -177,3 +178,24 @@ async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
     session.client.succeed(call)
     session.over.set()
     return ANSWERED
+
+
+@request("cancel", CancelArguments, phase="connected")
+@capability("supportsCancelRequest")
+async def cancel(session: Session, call: Call[CancelArguments]) -> Body:
+    """Answer the request with the error `cancelled`; at a compile-time stop its work ends too."""
+    seqs = [call.arguments.request_id] if call.arguments.request_id is not None else []
+    if call.arguments.progress_id is not None:
+        of_progress = session.progress.request_of(call.arguments.progress_id)
+        if of_progress is None:
+            raise RequestError("This cannot be cancelled: a compile ends by itself. Pause it to see where it is.")
+        seqs.append(of_progress)
+    for seq in seqs:
+        task = session.cancellable.get(seq)
+        if task is None:
+            raise RequestError(
+                f"Request {seq} is not being served any more, or it is one that cannot be cancelled "
+                "(debugpy's, and those that change something)."
+            )
+        task.cancel()
+    return None

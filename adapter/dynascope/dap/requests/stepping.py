@@ -1,22 +1,47 @@
-"""Serve steps by lines or instructions, forward and, at compile-time stops, back; and `stepInTargets`."""
+"""Serve steps by lines or instructions, forward and, at compile-time stops, back; `stepInTargets`, and jumps to a line.
+
+debugpy jumps in the running program; in a compile the agent goes back to where the line began. The compiler's events,
+some of which are places to jump to as well, are listed here, and two of its compiles compared.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dynascope.dap.program.stops import Stop
-from dynascope.dap.protocol.arguments import FrameArguments, ResumeArguments, StepArguments
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.program.program import Program
+from dynascope.dap.program.stops import Stop, StoppedThread
+from dynascope.dap.protocol.arguments import (
+    FrameArguments,
+    GotoArguments,
+    GotoTargetsArguments,
+    ResumeArguments,
+    StepArguments,
+)
+from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.envelope import raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import announce_single_thread, check_stopped, resume, single_thread
-from dynascope.dap.requests.inspection import stop_of
+from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
+from dynascope.wire.beyond_dap import (
+    FIRST_AGENT_ID,
+    FIRST_RECORDED,
+    CompareArguments,
+    CompareBody,
+    TimelineArguments,
+    TimelineBody,
+    TimelineEvent,
+    goto_target_id,
+)
 from dynascope.wire.messages import ResumeCommand, TravelCommand
-from dynascope.wire.to_agent import FindStepInTargets, PrepareStep, PrepareTravel
+from dynascope.wire.to_agent import Compare, FindGotoTargets, FindStepInTargets, PrepareStep, PrepareTravel, Timeline
 
 _ONLY_COMPILE_TIME = "Only compile time goes back: the program itself runs here, and what it did stays done."
+
+_NO_FILE = "Only lines of a file can be jumped to at compile time."
+_NO_AGENT = "The program has not begun yet: nothing is compiled."
+_OLD_TARGET = "This place is one of the running program, and the thread is stopped at compile time: choose it again."
 
 
 @request("next", StepArguments, ordered=True)
@@ -43,7 +68,6 @@ async def _step(session: Session, call: Call[StepArguments], command: ResumeComm
     by_instruction = arguments.granularity == "instruction"
     if stop is not None and program.agent is not None and (by_instruction or arguments.target_id is not None):
         step = PrepareStep(
-            id=program.agent.next_id(),
             thread_ident=stop.notice.thread_ident,
             granularity="instruction" if by_instruction else "line",
             target_id=arguments.target_id,
@@ -59,14 +83,10 @@ async def _step(session: Session, call: Call[StepArguments], command: ResumeComm
 @capability("supportsStepInTargetsRequest")
 async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
     """List the calls on a symbolic frame's line that Dynamo may inline; else pass to debugpy."""
-    owner = stop_of(session, call.arguments.frame_id)
-    if owner is None:
+    thread = thread_of(session, call.arguments.frame_id)
+    if thread is None:
         return session.pass_to_debugpy(call)
-    agent, stop = owner
-    request = FindStepInTargets(
-        id=agent.next_id(), thread_ident=stop.notice.thread_ident, frame_id=call.arguments.frame_id
-    )
-    return await agent.ask(request)
+    return await thread.ask(FindStepInTargets(frame_id=call.arguments.frame_id))
 
 
 @request("stepBack", StepArguments, ordered=True)
@@ -85,8 +105,8 @@ async def reverse_continue(session: Session, call: Call[ResumeArguments]) -> Bod
 @request("restartFrame", FrameArguments, ordered=True)
 @capability("supportsRestartFrame")
 async def restart_frame(session: Session, call: Call[FrameArguments]) -> Body:
-    owner = stop_of(session, call.arguments.frame_id)
-    return await go_back(session, call, owner and owner[1], "restartFrame", frame_id=call.arguments.frame_id)
+    thread = thread_of(session, call.arguments.frame_id)
+    return await go_back(session, call, thread and thread.stop, "restartFrame", frame_id=call.arguments.frame_id)
 
 
 async def go_back(
@@ -104,13 +124,79 @@ async def go_back(
     if stop is None or agent is None:
         raise RequestError(_ONLY_COMPILE_TIME)
     request = PrepareTravel(
-        id=agent.next_id(),
-        thread_ident=stop.notice.thread_ident,
-        command=command,
-        granularity="instruction" if by_instruction else "line",
-        frame_id=frame_id,
-        target_id=target_id,
+        command=command, granularity="instruction" if by_instruction else "line", frame_id=frame_id, target_id=target_id
     )
-    await agent.ask(request)
+    await StoppedThread(agent, stop).ask(request)
     call.raw = raw({"threadId": stop.notice.thread_id})  # debugpy resumes it as for a step
     return resume(session, call, "next", stop)
+
+
+@request("gotoTargets", GotoTargetsArguments)
+@capability("supportsGotoTargetsRequest")
+async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Body:
+    """Find where the line began last in the compile that is stopped; else pass to debugpy."""
+    program, arguments = session.running(), call.arguments
+    stop = next(iter(program.stops.all()), None)
+    if stop is None or program.agent is None:
+        return session.pass_to_debugpy(call)
+    if arguments.source.path is None:
+        raise RequestError(_NO_FILE)
+    path = program.paths.to_program(arguments.source.path)
+    return await StoppedThread(program.agent, stop).ask(FindGotoTargets(path=path, line=arguments.line))
+
+
+@request("goto", GotoArguments, ordered=True)
+async def goto(session: Session, call: Call[GotoArguments]) -> Body:
+    stop = session.running().stops.of_thread(call.arguments.thread_id)
+    if call.arguments.target_id >= FIRST_AGENT_ID:
+        return await go_back(session, call, stop, "goto", target_id=call.arguments.target_id)
+    if stop is not None:
+        raise RequestError(_OLD_TARGET)
+    return session.pass_to_debugpy(call)
+
+
+@request("dynascopeTimeline", TimelineArguments)
+async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
+    """List the newest events of the compiler; `goto` leads to the `targetId` that some have."""
+    program = session.running()
+    if program.agent is None:
+        return TimelineBody(events=[], total=0)
+    body = await program.agent.ask_for(TimelineBody, Timeline(count=call.arguments.count))
+    for event in body.events:
+        event.source = program.paths.source_to_client(event.source)
+        if event.target_id is None:
+            continue
+        stop = _stop_of(program, event)
+        if stop is None or not stop.notice.goes_back:
+            event.target_id = None
+        else:
+            event.thread_id = stop.notice.thread_id
+    return body
+
+
+def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
+    """Return the stop from which one goes to an event; any, if its compile has ended."""
+    stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
+    is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)
+    return next(iter(program.stops.all()), None) if stop is None and is_recorded else stop
+
+
+@request("dynascopeCompare", CompareArguments)
+async def compare(session: Session, call: Call[CompareArguments]) -> Body:
+    """Tell what first differs between two compiles of a function."""
+    program, arguments = session.running(), call.arguments
+    if program.agent is None:
+        raise RequestError(_NO_AGENT)
+    stop = next(iter(program.stops.all()), None)
+    ident = None if stop is None else stop.notice.thread_ident
+    request = Compare(left=arguments.left, right=arguments.right, thread_ident=ident)
+    body = await program.agent.ask_for(CompareBody, request)
+    for place in filter(None, (body.first, body.left_next, body.right_next)):
+        place.source = program.paths.source_to_client(place.source) or place.source
+    return body
+
+
+@request("debugpySystemInfo", NoArguments)
+async def debugpy_system_info(session: Session, call: Call[NoArguments]) -> Body:
+    """Pass on debugpy's own request, which tools of its users send."""
+    return session.pass_to_debugpy(call)

@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dynascope.terminal.selection import CommandError
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.session import Session
 
 Body = Callable[[Session, str], None]

@@ -1,14 +1,18 @@
-"""Set, list, clear, enable and disable breakpoints."""
+"""Set, list, clear, enable and disable breakpoints, also on what the compiler decides, and switch exception filters."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from dynascope.terminal.breakpoints import locations, options
-from dynascope.terminal.breakpoints.breakpoints import UserBreakpoint
+from dynascope.terminal import locations
+from dynascope.terminal.breakpoints import UserBreakpoint
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
-from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
+from dynascope.wire.dap import DataAccess
+
+_USAGE = "[--hit HITS] NAME [, CONDITION]"
+_MISSING = "watch what? `watch x`, `watch self.scale`, `watch L['x']`, `watch s0`"
 
 
 @command(
@@ -80,14 +84,11 @@ def enable(session: Session, argument: str) -> None:
 
 def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
     """Set a breakpoint from the user's text, and print its state. Raises CommandError."""
-    try:
-        when, place = options.split(argument)
-        if temporary and when.log_message:
-            raise CommandError("a logpoint does not stop: `break --log` sets one")
-        location, condition = locations.parse(place, session.current_file)
-        options.check(when, location)
-    except locations.BadLocation as error:
-        raise CommandError(str(error)) from error
+    when, place = locations.split_options(argument)
+    if temporary and when.log_message:
+        raise CommandError("a logpoint does not stop: `break --log` sets one")
+    location, condition = locations.parse(place, session.current_file)
+    locations.check_options(when, location)
     when = replace(when, condition=condition)
     before = session.breakpoints.at(location)
     replaced = before.when if before is not None and not temporary and before.when != when else None
@@ -120,3 +121,91 @@ def _switch(session: Session, argument: str, enabled: bool) -> None:
 def _send(session: Session, changed: list[UserBreakpoint]) -> None:
     for group in dict.fromkeys(breakpoint.location.group for breakpoint in changed):
         session.send_breakpoints(group)
+
+
+@command("watch", usage=_USAGE, missing=_MISSING)
+def watch(session: Session, argument: str) -> None:
+    """Stop when the compiler changes a value: its fake shape or dtype, contents, or symbol.
+
+    NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as in Guards
+    (`L['x']`), or a symbol as in Shapes (`s0`). At a stop it is that of the selected frame's function, in later
+    compiles too; else any of that name, or `FILE:FUNCTION:NAME`. HITS is as for `break`. `breakpoints` lists the
+    watched values, `clear` removes them.
+    """
+    _watch(session, argument, "write")
+
+
+@command("rwatch", usage=_USAGE, missing=_MISSING)
+def rwatch(session: Session, argument: str) -> None:
+    """Stop when a guard on a value is installed, or a node of the graph takes it as an input.
+
+    NAME is as for `watch`, or a node of the graph: `rwatch %add`. CONDITION may use `node`.
+    """
+    _watch(session, argument, "read")
+
+
+@command("awatch", usage=_USAGE, missing=_MISSING)
+def awatch(session: Session, argument: str) -> None:
+    """Stop where `watch` or `rwatch` stops."""
+    _watch(session, argument, "readWrite")
+
+
+def _watch(session: Session, argument: str, access: DataAccess) -> None:
+    when, rest = locations.split_options(argument)
+    name, condition = locations.split_condition(rest)
+    location = locations.Location(watched=name, access=access)
+    locations.check_options(when, location)
+    if not name:
+        raise CommandError(_MISSING)
+    before = list(session.breakpoints)
+    breakpoint = session.breakpoints.add(location, replace(when, condition=condition))
+    try:
+        session.find_watched(breakpoint)
+        session.send_breakpoints("data")
+    except CommandError:
+        if breakpoint not in before:
+            session.breakpoints.remove(breakpoint)
+        raise
+    session.printer.say(str(breakpoint))
+
+
+@command("catch", usage="[FILTER [CONDITION | off] | none]")
+def catch(session: Session, argument: str) -> None:
+    """Stop at graph breaks, recompiles and the like, or at exceptions; alone, list the filters.
+
+    `catch graphBreak`, `catch recompile my code`, `catch graphBreak GB0059, model.py:36`, `catch specialization off`;
+    `catch none` switches all off. CONDITION is a list of terms between commas, which must all be true:
+    a registry id (GB0059), `my code` or `library code`, FILE or FILE:LINE, "text of the explanation",
+    `first chance` (graphBreak: as soon as it is raised, even if Dynamo will handle it), and last a Python expression.
+    """
+    if not argument:
+        _list(session)
+        return
+    name, _, condition = (part.strip() for part in argument.strip().partition(" "))
+    if name == "none":
+        session.catching.switch_all_off()
+    elif name not in (names := [entry.filter for entry in session.exception_filters()]):
+        raise CommandError(f"there is no filter `{name}`; there are: {', '.join(names) or 'none'}")
+    elif condition == "off":
+        session.catching.switch_off(name)
+    else:
+        session.catching.switch_on(name, condition or None)
+    send_filters(session)
+
+
+def send_filters(session: Session) -> None:
+    """Send the filters to the adapter, if one runs; print refused ones. Raises CommandError."""
+    if session.debuggee is None:
+        return
+    for name, why in session.debuggee.set_exception_filters(session.catching).items():
+        session.printer.error(f"{name}: {why}")
+
+
+def _list(session: Session) -> None:
+    filters = session.exception_filters()
+    on = session.catching.on(filters)
+    width = max((len(entry.filter) for entry in filters), default=0)
+    for entry in filters:
+        condition = on.get(entry.filter)
+        text = f"  {'on ' if entry.filter in on else 'off'} {entry.filter:{width}}  {entry.description or entry.label}"
+        session.printer.say(text + (f"  [{condition}]" if condition else ""))

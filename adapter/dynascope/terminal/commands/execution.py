@@ -1,14 +1,16 @@
-"""Start, step, resume, pause and end the program."""
+"""Start, step, resume, pause and end the program; list the bytecode that Dynamo traces, and step through it."""
 
 from __future__ import annotations
 
-from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command, find
 from dynascope.terminal.debuggee import StepCommand
 from dynascope.terminal.interrupts import deferred
-from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.dap import StepInTargetsBody
+from dynascope.wire.dap import DisassembleBody, StepInTargetsBody
+
+_BEFORE, _AFTER = 8, 16
+_ALL = 4000
 
 
 @command("run")
@@ -33,7 +35,7 @@ def continue_(session: Session, argument: str) -> None:
 @command("next", "n", repeats=True, needs_stop=True)
 def next_(session: Session, argument: str) -> None:
     """Go to the next line of this frame, over calls."""
-    _step(session, argument, "next")
+    repeat(session, argument, "next")
 
 
 @command("step", "s", usage="[COUNT | CALL]", repeats=True, needs_stop=True)
@@ -45,13 +47,13 @@ def step(session: Session, argument: str) -> None:
     if argument and not argument.isdecimal():
         session.resume("stepIn", {"targetId": _target(session, argument)})
     else:
-        _step(session, argument, "stepIn")
+        repeat(session, argument, "stepIn")
 
 
 @command("out", "finish", "return", "r", repeats=True, needs_stop=True)
 def out(session: Session, argument: str) -> None:
     """Continue until this frame returns to its caller."""
-    _step(session, argument, "stepOut")
+    repeat(session, argument, "stepOut")
 
 
 _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step": "stepIn", "out": "stepOut"}
@@ -79,10 +81,7 @@ def pause(session: Session, argument: str) -> None:
     debuggee = session.need_program()
     if session.frames:
         raise CommandError("the program is stopped already")
-    try:
-        debuggee.pause()
-    except RequestFailed as error:
-        raise CommandError(str(error)) from error
+    debuggee.pause()
     with deferred() as interrupts:
         session.follow(interrupts)
 
@@ -112,10 +111,67 @@ def _target(session: Session, text: str) -> int:
     return matches[0].id
 
 
-def _step(session: Session, argument: str, kind: str) -> None:
+def repeat(session: Session, argument: str, step: StepCommand, granularity: str = "", what: str = "times") -> None:
+    """Step so many times as the argument says, once without it. Raises CommandError."""
     session.need_frame()
     if argument and not argument.isdecimal():
-        raise CommandError(f"how many times? A number, not `{argument}`")
+        raise CommandError(f"how many {what}? A number, not `{argument}`")
     for _ in range(int(argument or 1)):
         if session.frames:
-            session.resume(kind)  # type: ignore[arg-type]
+            session.resume(step, {"granularity": granularity} if granularity else {})
+            if what == "instructions" and session.frames:
+                _show_instruction(session)
+
+
+@command("disassemble", "dis", usage="[COUNT | all]", needs_stop=True)
+def disassemble(session: Session, argument: str) -> None:
+    """List the bytecode that Dynamo traces in this frame, around the current instruction.
+
+    The effect on the value stack follows `;`. COUNT is the number of instructions from the current one, `all` means
+    the whole function. `break *ADDRESS` stops at one.
+    """
+    frame = session.need_frame()
+    if frame.instruction_pointer_reference is None:
+        raise CommandError(f"`{frame.name}` is not traced by Dynamo; its bytecode is Python's own")
+    first, count = -_BEFORE, _BEFORE + _AFTER
+    if argument == "all":
+        first, count = -_ALL, 2 * _ALL
+    elif argument:
+        if not argument.isdecimal():
+            raise CommandError(f"how many instructions? A number or `all`, not `{argument}`")
+        first, count = 0, int(argument)
+    arguments = {
+        "memoryReference": frame.instruction_pointer_reference,
+        "instructionOffset": first,
+        "instructionCount": count,
+    }
+    rows = session.ask("disassemble", arguments, DisassembleBody).instructions
+    marked = [one.answer.instruction_reference for one in session.breakpoints if one.answer is not None]
+    line = None
+    for row in rows:
+        if row.presentation_hint == "invalid":
+            continue
+        here = row.address == frame.instruction_pointer_reference
+        mark = ("->" if here else "  ") + ("B" if row.address in marked else " ")
+        number = f"{row.line:>5}" if row.line is not None and row.line != line else " " * 5
+        line = row.line
+        session.printer.say(f"{mark}{number}  {row.address}  {row.instruction}", "bold" if here else "")
+
+
+@command("stepi", "si", usage="[COUNT]", repeats=True, needs_stop=True)
+def stepi(session: Session, argument: str) -> None:
+    """Step by one instruction that Dynamo traces, into inlined calls; at run time, by one line."""
+    repeat(session, argument, "stepIn", "instruction", "instructions")
+
+
+@command("nexti", "ni", usage="[COUNT]", repeats=True, needs_stop=True)
+def nexti(session: Session, argument: str) -> None:
+    """Step by one instruction that Dynamo traces, over calls; at run time, by one line."""
+    repeat(session, argument, "next", "instruction", "instructions")
+
+
+def _show_instruction(session: Session) -> None:
+    pointer = session.frames[0].instruction_pointer_reference
+    arguments = {"memoryReference": pointer, "instructionCount": 1}
+    for row in session.ask("disassemble", arguments, DisassembleBody).instructions if pointer else ():
+        session.printer.say(f"->       {row.address}  {row.instruction}", "bold")

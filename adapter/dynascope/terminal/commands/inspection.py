@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
-from dynascope.terminal.selection import PAGE, CommandError
+from dynascope.terminal.selection import PAGE
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import Scope, Variable
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
-from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
-from dynascope.wire.dap import LoadedSourcesBody, Module, ModulesBody, Source, SourceBody
-
-Body = TypeVar("Body")
+from dynascope.wire.dap import LoadedSourcesBody, ModulesBody, Source, SourceBody
 
 
 @command("sources", usage="[TEXT]")
@@ -38,7 +33,7 @@ def source(session: Session, argument: str) -> None:
         names = ", ".join(f"`{document.name}`" for document in matches[:6])
         raise CommandError(f"which? {names}{' …' if len(matches) > 6 else ''}")
     chosen = (exact or matches)[0]
-    body = _ask(session, "source", {"sourceReference": chosen.source_reference}, SourceBody)
+    body = session.ask("source", {"sourceReference": chosen.source_reference}, SourceBody)
     for line in body.content.splitlines():
         session.printer.say(f"  {line}")
 
@@ -46,24 +41,14 @@ def source(session: Session, argument: str) -> None:
 @command("modules", usage="[TEXT]")
 def modules(session: Session, argument: str) -> None:
     """List the files that Dynamo has traced."""
-    traced = [row for row in _ask(session, "modules", {}, ModulesBody).modules if _is_traced(row, argument)]
+    rows = session.ask("modules", {}, ModulesBody).modules
+    traced = [row for row in rows if row.is_optimized and (argument in row.name or argument in (row.path or ""))]
     for module in traced:
         session.printer.say(f"  {module.name}  {module.path}  ({module.symbol_status})")
     if not traced:
         session.printer.say("  (none)", "dim")
 
 
-def _is_traced(module: Module, text: str) -> bool:
-    return module.is_optimized and (text in module.name or text in (module.path or ""))
-
-
 def _documents(session: Session) -> list[Source]:
-    loaded = _ask(session, "loadedSources", {}, LoadedSourcesBody).sources
+    loaded = session.ask("loadedSources", {}, LoadedSourcesBody).sources
     return [document for document in loaded if (document.source_reference or 0) >= FIRST_AGENT_ID]
-
-
-def _ask(session: Session, request: str, arguments: dict[str, object], body: type[Body]) -> Body:
-    try:
-        return session.need_program().request(request, arguments, body)
-    except RequestFailed as error:
-        raise CommandError(str(error)) from error

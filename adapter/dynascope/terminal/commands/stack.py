@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dynascope.terminal.breakpoints import locations
-from dynascope.terminal.client import RequestFailed
+from dynascope.terminal import locations
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
-from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import CONTEXT, Session
 from dynascope.wire.dap import StackFrame, StackTraceBody
 
@@ -82,10 +81,7 @@ def longlist(session: Session, argument: str) -> None:
 def threads(session: Session, argument: str) -> None:
     """List the program's threads; `>` marks the selected one."""
     debuggee = session.need_program()
-    try:
-        listing = debuggee.threads()
-    except RequestFailed as error:
-        raise CommandError(str(error)) from error
+    listing = debuggee.threads()
     all_stopped = any(stop.all_threads_stopped for stop in debuggee.stops.values())
     stopped = [thread.id for thread in listing] if all_stopped else list(debuggee.stops)
     session.printer.threads(listing, session.stop.thread_id if session.stop else None, stopped)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dynascope.terminal.breakpoints.locations import BadLocation, display_path, parse
+from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
-from dynascope.terminal.selection import CommandError
+from dynascope.terminal.commands.execution import repeat
+from dynascope.terminal.locations import display_path, parse
 from dynascope.terminal.session import Session
 from dynascope.wire.beyond_dap import CompareBody, TimelineBody, TimelineEvent
 from dynascope.wire.dap import GotoTargetsBody
@@ -26,13 +27,13 @@ def back(session: Session, argument: str) -> None:
     Dynamo traces the frame again from its start, silently up to that line. What you see there is live: evaluate, set
     breakpoints, step forward again.
     """
-    _step_back(session, argument, "line")
+    repeat(session, argument, "stepBack", "line")
 
 
 @command("backi", "rni", usage="[COUNT]", repeats=True, needs_stop=True)
 def backi(session: Session, argument: str) -> None:
     """Go back by one instruction that Dynamo traces; at compile time only."""
-    _step_back(session, argument, "instruction")
+    repeat(session, argument, "stepBack", "instruction")
 
 
 @command("rcontinue", "rc", repeats=True, needs_stop=True)
@@ -108,10 +109,7 @@ def compare(session: Session, argument: str) -> None:
 
 def _line(session: Session, argument: str) -> int:
     """Return the id of the target of a line. Raises CommandError."""
-    try:
-        location, _ = parse(argument, session.current_file)
-    except BadLocation as error:
-        raise CommandError(str(error)) from error
+    location, _ = parse(argument, session.current_file)
     if location.path is None:
         raise CommandError(f"`{argument}` is not a line: `jump 12`, `jump FILE:12`")
     where = {"source": {"path": str(location.path)}, "line": location.line}
@@ -136,12 +134,3 @@ def _event(session: Session, number: str) -> int:
 
 def _events(session: Session, count: int) -> list[TimelineEvent]:
     return session.ask("dynascopeTimeline", {"count": count}, TimelineBody).events
-
-
-def _step_back(session: Session, argument: str, granularity: str) -> None:
-    session.need_frame()
-    if argument and not argument.isdecimal():
-        raise CommandError(f"how many times? A number, not `{argument}`")
-    for _ in range(int(argument or 1)):
-        if session.frames:
-            session.resume("stepBack", {"granularity": granularity})

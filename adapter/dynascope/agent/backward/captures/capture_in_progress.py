@@ -15,7 +15,7 @@ from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, LiftedHook, node_text
 from dynascope.agent.backward.captures.passes import PassRun
 from dynascope.agent.events.autograd.observer import Compiler, Given
-from dynascope.agent.inspection.values.callable_location import Place, place_of
+from dynascope.agent.inspection.values.locations import CallablePlace, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
@@ -174,7 +174,7 @@ class LiveCapture:
         if with_texts and self.graph is not None:
             self.node_texts = {node.name: captured_graph.node_text(node) for node in self.graph.nodes}
 
-    def place_of_hook(self, hook: LiftedHook) -> Place | None:
+    def place_of_hook(self, hook: LiftedHook) -> CallablePlace | None:
         """Return where the function of a hook is defined; None while it is not known."""
         if hook.position is not None and hook.position < len(self.hooks_given):
             return place_of(self.hooks_given[hook.position])

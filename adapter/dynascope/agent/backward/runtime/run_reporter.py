@@ -17,7 +17,7 @@ from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, H
 from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
 from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.inspection.values.callable_location import place_of
+from dynascope.agent.inspection.values.locations import place_of
 from dynascope.agent.internals.autograd import failures as autograd_failures
 from dynascope.agent.program.threads import fork_safe
 

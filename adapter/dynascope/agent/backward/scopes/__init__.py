@@ -1,22 +1,13 @@
-"""The scopes in the Variables view at a stop in a capture, one file each, in this order."""
+"""The scopes in the Variables view at a stop in a capture, in this order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
-from dynascope.agent.backward.scopes import (
-    compiling,
-    forward_lines,
-    graph,
-    hooks,
-    inputs,
-    numbers,
-    passes,
-    saved_tensors,
-)
+from dynascope.agent.backward.scopes import compiling, graph, inputs
 from dynascope.agent.backward.stop_point import StopPoint
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.values.rows import Heading
 
 
 def headings(live: LiveCapture, point: StopPoint) -> Iterator[Heading]:
@@ -25,14 +16,14 @@ def headings(live: LiveCapture, point: StopPoint) -> Iterator[Heading]:
     After the last node, Passes comes first.
     """
     if point.kind in ("pass", "run"):
-        yield passes.heading(live)
-    yield inputs.heading(live, point)
-    yield numbers.sizes_heading(live)
-    yield numbers.scalars_heading(live)
-    yield hooks.heading(live)
+        yield graph.passes_heading(live)
+    yield inputs.inputs_heading(live, point)
+    yield inputs.sizes_heading(live)
+    yield inputs.scalars_heading(live)
+    yield graph.hooks_heading(live)
     if point.node_call is not None:
-        yield saved_tensors.heading(live, point.node_call)
-    if (forward := forward_lines.heading(live)) is not None:
+        yield inputs.saved_heading(live, point.node_call)
+    if (forward := graph.forward_heading(live)) is not None:
         yield forward
-    yield graph.heading(live, point)
+    yield graph.graph_heading(live, point)
     yield compiling.heading(live, point)

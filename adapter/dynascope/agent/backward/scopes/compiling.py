@@ -9,11 +9,9 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.runtime.run_reporter import inputs_by_device
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
 from dynascope.agent.backward.stop_point import StopPoint
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.scopes.compiling import compiled_autograd_rows
 from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_rows
-from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions, computed, few, virtual
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_moves, uses_cudagraphs
@@ -22,7 +20,7 @@ from dynascope.agent.internals.compile.compile_context import changed_config
 
 
 def heading(live: LiveCapture, point: StopPoint) -> Heading:
-    return Heading("Compile", Children(named=computed(lambda options: _rows(options, live, point))), expensive=True)
+    return Heading("Compile", few(lambda options: _rows(options, live, point)), expensive=True)
 
 
 def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row]:
@@ -44,7 +42,7 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
     changed = changed_config()
     settings = [fact(name, value_text(value, options)) for name, value in changed.items()]
     text = f"{len(changed)} changed" if changed else "all as by default"
-    rows.append(Row("config", text, children=Children(named=fixed(settings)) if settings else None, hint=VIRTUAL))
+    rows.append(virtual("config", text, children=few(settings) if settings else None))
     aot = live.aot_backward(point.node_call) if point.node_call is not None else {}
     if aot:
         rows.append(_values("AOT backward", f"of the graph that AOTAutograd compiled as {aot['_aot_id']}", aot))
@@ -55,14 +53,14 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
 def _values(name: str, text: str, content: Mapping[str, Any]) -> Row:
     """Return a row with torch's values, by their names."""
     children = computed(lambda options: [_value(options, key, value) for key, value in content.items()])
-    return Row(name, text, children=Children(named=children), hint=VIRTUAL)
+    return virtual(name, text, children=Children(named=children))
 
 
 def _value(options: ViewOptions, name: str, value: Any) -> Row:
     if name != "bw_module":
         return concrete.untracked_row(options, name, value, None)
     nodes = [fact(node.name, node_text(node)) for node in value.graph.nodes]
-    return Row(name, f"{len(nodes)} nodes", children=Children(named=fixed(nodes)), hint=VIRTUAL)
+    return virtual(name, f"{len(nodes)} nodes", children=few(nodes))
 
 
 def _moves(live: LiveCapture) -> Row:
@@ -77,4 +75,4 @@ def _moves(live: LiveCapture) -> Row:
         rows.append(fact(f"inputs[{each.position}]", text))
     moved = len(live.capture.moved_to_cuda)
     text = f"{moved} moved to CUDA of {len(rows)}" if decided else f"{len(rows)} so far"
-    return Row("CPU scalars", text, children=Children(named=fixed(rows)) if rows else None, hint=VIRTUAL)
+    return virtual("CPU scalars", text, children=few(rows) if rows else None)

@@ -1,17 +1,18 @@
-"""The scope Graph: nodes of the backward graph so far, with NodeCall and forward line."""
+"""The scopes Graph, Hooks, Passes and Forward: the graph so far, what became of it, and where it is from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os.path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode
+from dynascope.agent.backward.captures.captures import LiftedHook
+from dynascope.agent.backward.captures.passes import PassRun
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
 from dynascope.agent.backward.stop_point import StopPoint
-from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, ViewOptions, few, fixed, virtual
 from dynascope.agent.internals.autograd.captured_graph import (
     forward_line_of,
     node_call_of,
@@ -21,6 +22,10 @@ from dynascope.agent.internals.autograd.captured_graph import (
 )
 from dynascope.agent.internals.graph.code import graph_code
 from dynascope.agent.internals.graph.graph import argument_text, target_text, user_place
+
+_NOT_YET = "a function known when the captured graph runs"
+
+NAME = "Forward"
 
 
 def code(live: LiveCapture) -> Iterator[str]:
@@ -34,19 +39,19 @@ def _value_text(node: Any) -> str:
     return "" if value is None else value_text(value)
 
 
-def heading(live: LiveCapture, point: StopPoint) -> Heading:
+def graph_heading(live: LiveCapture, point: StopPoint) -> Heading:
     graph = live.graph
     nodes = list(graph.nodes) if graph is not None else []
 
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        return (_row(live, node) for node in nodes[start:stop])
+        return (_node_row(live, node) for node in nodes[start:stop])
 
     return Heading(GRAPH, Children(named=Rows(len(nodes), make)), expensive=True)
 
 
-def _row(live: LiveCapture, node: Any) -> Row:
-    children = Children(named=computed(lambda _options: _facts(live, node)))
-    return Row(node.name, node_text(node), type=node.op, children=children, hint=VIRTUAL, made_at=_place(live, node))
+def _node_row(live: LiveCapture, node: Any) -> Row:
+    children = few(lambda _options: _facts(live, node))
+    return virtual(node.name, node_text(node), type=node.op, children=children, made_at=_place(live, node))
 
 
 def _place(live: LiveCapture, node: Any) -> Place | None:
@@ -71,3 +76,59 @@ def _facts(live: LiveCapture, node: Any) -> list[Row]:
         rows.append(fact("node", live.node_text(index), place))
         rows.append(fact("forward line", forward_line_of(node) or forward_line(live, index), place))
     return rows
+
+
+def hooks_heading(live: LiveCapture) -> Heading:
+    rows = [_hook_row(live, i, hook) for i, hook in enumerate(live.capture.hooks)]
+    return Heading("Hooks", Children(indexed=fixed(rows)))
+
+
+def _hook_row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
+    node = live.node_text(hook.node_call)
+    place = live.place_of_hook(hook)
+    function = place.name if place is not None else ("C++" if hook.position is None else _NOT_YET)
+    rows = [fact("kind", hook.kind), fact("node", node), fact("function", function)]
+    if place is not None and place.path is not None:
+        at = (place.path, place.line) if place.line is not None else None
+        rows.append(fact("place", f"{place.path}:{place.line}", at))
+    rows += [
+        fact(f"moved by {run.name}", f"from after %{m.before} to after %{m.after}")
+        for run in live.passes
+        for m in run.moved
+        if m.node == hook.graph_node
+    ]
+    return Row(f"hooks[{i}]", f"{hook.kind} of {node}: {function}", children=few(rows))
+
+
+def passes_heading(live: LiveCapture) -> Heading:
+    return Heading("Passes", few([_pass_row(live, run) for run in live.passes]))
+
+
+def _pass_row(live: LiveCapture, run: PassRun) -> Row:
+    children = [_group("before", live, run.before), _group("after", live, run.after)]
+    if run.removed:
+        children.append(_group("removed", live, run.removed))
+    if run.moved:
+        rows = [fact(f"%{m.node}", f"from after %{m.before} to after %{m.after}") for m in run.moved]
+        children.append(virtual("moved", f"{len(rows)} nodes", children=few(rows)))
+    return virtual(run.name, run.summary(), children=few(children))
+
+
+def _group(title: str, live: LiveCapture, names: Sequence[str]) -> Row:
+    rows = [fact(name, live.node_texts.get(name, "")) for name in names]
+    return virtual(title, f"{len(rows)} nodes", children=few(rows))
+
+
+def forward_heading(live: LiveCapture) -> Heading | None:
+    """Return the heading, or None if no line is known because recording was not requested."""
+    lines = live.nodes_by_forward_line()
+    if not lines:
+        return None
+    called = {call.index for call in live.capture.node_calls}
+    return Heading(NAME, few([_line_row(place, nodes, called) for place, nodes in sorted(lines.items())]))
+
+
+def _line_row(place: Place, nodes: list[MadeNode], called: set[int]) -> Row:
+    rows = [fact(node.name, f"NodeCall {node.index}" if node.index in called else "to come", place) for node in nodes]
+    names = ", ".join(node.name.rpartition("::")[2] for node in nodes)
+    return Row(f"{os.path.basename(place[0])}:{place[1]}", names, children=few(rows), made_at=place)

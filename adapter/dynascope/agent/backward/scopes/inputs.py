@@ -1,21 +1,21 @@
-"""The scope Inputs: gradients of this node, and tensors lifted into the graph's inputs."""
+"""The scopes Inputs, Sizes, Scalars and Saved Tensors: what was lifted into the graph's inputs, or saved for a node."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
-from dynascope.agent.backward.scopes.rows import forward_place, origin_text
+from dynascope.agent.backward.captures.captures import LiftedHook
+from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place, origin_text
 from dynascope.agent.backward.stop_point import StopPoint
-from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, fixed
-from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.inspection.values.rows import Children, Heading, Row, Rows, ViewOptions, few, fixed, virtual
+from dynascope.agent.inspection.values.tensors import number_text, tensor_rows
 from dynascope.agent.internals.autograd.captured_graph import value_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, symbolic_text
 
 
-def heading(live: LiveCapture, point: StopPoint) -> Heading:
+def inputs_heading(live: LiveCapture, point: StopPoint) -> Heading:
     gradients = list(_gradients(live, point.node_call)) if point.node_call is not None else []
 
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
@@ -30,15 +30,61 @@ def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
         shape = ", ".join(symbolic_text(size) for size in gradient.shape)
         place = "" if gradient.device.type == "cpu" else f" {gradient.device}"
         text = f"{dtype_text(gradient.dtype)}[{shape}]{place}"
-        yield Row(f"gradients[{i}]", f"{text}: as the forward recorded it; the capture has a dummy", hint=VIRTUAL)
+        yield virtual(f"gradients[{i}]", f"{text}: as the forward recorded it; the capture has a dummy")
 
 
 def _input(live: LiveCapture, position: int) -> Row:
     value: Any = live.inputs[position]
     origins = live.capture.input_origins
     origin = origin_text(live, origins, position)
-    rows = [Row("lifted for", origin, hint=VIRTUAL), *tensor_rows(value, ViewOptions(None), None)]
+    rows = [virtual("lifted for", origin), *tensor_rows(value, ViewOptions(None), None)]
     text = f"{value_text(value)} ← {origin}"
     place = forward_place(live, origins[position] if position < len(origins) else None)
-    children = Children(named=fixed(rows))
+    children = few(rows)
     return Row(f"inputs[{position}]", text, type="fake tensor", children=children, made_at=place)
+
+
+def sizes_heading(live: LiveCapture) -> Heading:
+    return Heading("Sizes", _number_rows("sizes", live, live.sizes, live.capture.size_origins))
+
+
+def scalars_heading(live: LiveCapture) -> Heading:
+    return Heading("Scalars", _number_rows("scalars", live, live.scalars, live.capture.scalar_origins))
+
+
+def _number_rows(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Children:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+        for i in range(start, stop):
+            text = f"{number_text(values[i], options)} ← {origin_text(live, origins, i)}"
+            yield Row(f"{name}[{i}]", text, type=type(values[i]).__name__)
+
+    return Children(indexed=Rows(len(values), make))
+
+
+def saved_heading(live: LiveCapture, index: int) -> Heading:
+    origins = live.capture.input_origins
+    kept = [i for i, origin in enumerate(origins) if origin == index and i < len(live.inputs)]
+    packed = [(i, hook) for i, hook in enumerate(live.capture.hooks) if _unpacks(hook, index)]
+    rows = [_saved_row(live, i, index) for i in kept] + [_packed_row(live, i, hook) for i, hook in packed]
+    return Heading("Saved Tensors", few(rows))
+
+
+def _unpacks(hook: LiftedHook, index: int) -> bool:
+    return hook.kind == "unpack_hook" and hook.node_call == index
+
+
+def _packed_row(live: LiveCapture, position: int, hook: LiftedHook) -> Row:
+    """Return the row of a packed tensor: not lifted, its hook is called when the graph runs."""
+    place = live.place_of_hook(hook)
+    by = f", by {place.name}" if place is not None else ""
+    saved = forward_place(live, hook.node_call)
+    rows = [fact("hook", f"hooks[{position}]"), fact("saved at", forward_line(live, hook.node_call), saved)]
+    return Row(f"hooks[{position}]", f"packed; unpacked when the graph runs{by}", children=few(rows))
+
+
+def _saved_row(live: LiveCapture, position: int, index: int) -> Row:
+    value, place = live.inputs[position], forward_place(live, index)
+    rows = [fact("input", f"inputs[{position}]"), fact("saved at", forward_line(live, index), place)]
+    rows += tensor_rows(value, ViewOptions(None), None)
+    children = few(rows)
+    return Row(f"inputs[{position}]", value_text(value), type="fake tensor", children=children, made_at=place)

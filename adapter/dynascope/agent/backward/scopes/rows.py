@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Row
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import Row, virtual
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 NO_LINE = "none: the engine makes this node itself, for the gradients that the backward begins with"
@@ -36,4 +35,4 @@ def forward_place(live: LiveCapture, index: int | None) -> Place | None:
 
 
 def fact(name: str, value: object, made_at: Place | None = None) -> Row:
-    return Row(name, str(value), hint=VIRTUAL, made_at=made_at)
+    return virtual(name, str(value), made_at=made_at)

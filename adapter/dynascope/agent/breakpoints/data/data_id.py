@@ -1,4 +1,4 @@
-"""The value that a data breakpoint is on, as a string valid at every stop and session.
+"""The value that a data breakpoint is on, as a string valid at every stop and session, and the answer for a typed name.
 
 `local::/path/model.py::Block.forward::self.scale`, and likewise `source`, `symbol` and `node`: a kind, a file, a
 function's qualified name, and what is watched there. `*` for file and function means anywhere.
@@ -9,9 +9,15 @@ from __future__ import annotations
 import ast
 import os
 import re
+import types
+import weakref
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
+from dynascope.wire.dap import DataAccess, DataBreakpoint, DataBreakpointInfo
 from dynascope.wire.function_names import names_function
 
 Kind = Literal["local", "source", "symbol", "node"]
@@ -20,6 +26,17 @@ _SOURCE = re.compile(r"[LG]\[.+")
 _SYMBOL = re.compile(r"(?:s|u|z?f|z?uf)\d+")
 _NODE = re.compile(r"%(\w+)")
 _PLACED = re.compile(r"(?P<path>.+\.\w+):(?P<function>[\w.<>]+):(?P<what>.+)")
+
+ALL: list[DataAccess] = ["read", "write", "readWrite"]
+ACCESS: dict[str, list[DataAccess]] = {"source": ALL, "symbol": ["write"], "node": ["read"], "local": ALL}
+"""The access types of each kind of `DataId`."""
+
+STOPS_AT = {
+    "read": "Stops when a guard on it is installed, or a node of the graph takes it as an input.",
+    "write": "Stops when its fake shape, dtype or value changes, it is mutated, or its symbol is constrained.",
+    "readWrite": "Stops when it is guarded on or a node takes it, and when it changes, is mutated or constrained.",
+}
+"""The message for the client, by access type."""
 
 
 class DataId(NamedTuple):
@@ -101,3 +118,66 @@ def access_path(text: str) -> ast.expr | None:
                 return None
         node = node.value
     return expression if isinstance(node, ast.Name) else None
+
+
+def info(name: str) -> DataBreakpointInfo:
+    """Answer for a name typed without a frame, which means that name in any function."""
+    try:
+        on = of_name(name)
+    except ValueError as error:
+        return refusal(str(error))
+    return offer(on, ACCESS[on.kind], can_persist=not is_of_one_compile(on))
+
+
+def offer(on: DataId, access: list[DataAccess], can_persist: bool = True) -> DataBreakpointInfo:
+    """Return the answer that a data breakpoint can be set there."""
+    file = "" if on.path == ANYWHERE else f" ({os.path.basename(on.path)})"
+    return DataBreakpointInfo(
+        data_id=str(on), description=f"{on.title}{file}", access_types=access, can_persist=can_persist
+    )
+
+
+def refusal(why: str) -> DataBreakpointInfo:
+    """Return the answer that no data breakpoint can be set there."""
+    return DataBreakpointInfo(data_id=None, description=why)
+
+
+@dataclass(slots=True)
+class Observed:
+    """What compiles have shown of the value so far, to explain why it was never hit."""
+
+    compiled: bool = False
+    """Whether its function was compiled, or a compile began in it."""
+    names: set[str] = field(default_factory=set)
+    """The names in the code of its function."""
+    value: str | None = None
+    """The last value shown; None while the path had no value."""
+    symbols: set[str] = field(default_factory=set)
+
+
+class Watchpoint(Breakpoint):
+    """Stop where the value is read by guards and nodes (`reads`), or changes (`writes`)."""
+
+    def __init__(self, asked: DataBreakpoint, line: None = None) -> None:
+        """Raise ValueError with a message for the user if the id or a condition is invalid."""
+        super().__init__(asked, line)
+        self.on: DataId = read(asked.data_id)
+        access: DataAccess = asked.access_type or "write"
+        self.reads = access != "write"
+        self.writes = access != "read"
+        self.observed = Observed()
+        self._is_of: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}
+
+    def is_of(self, code: types.CodeType) -> bool:
+        """Whether it is about frames or compiles of this code. Cached for every instruction."""
+        cached = self._is_of.get(id(code))
+        if cached is None or cached[0]() is not code:
+            original = resume.original_code(code)
+            is_of = self.on.is_of(real_path(original.co_filename), original.co_qualname)
+            cached = self._is_of[id(code)] = weakref.ref(code), is_of
+        return cached[1]
+
+    @property
+    def compares(self) -> bool:
+        """Whether its value has to be compared from instruction to instruction."""
+        return self.writes and self.on.kind == "local"

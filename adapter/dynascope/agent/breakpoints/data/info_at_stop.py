@@ -8,8 +8,7 @@ import msgspec
 import torch
 
 from dynascope.agent.breakpoints.data import data_id, watched_value
-from dynascope.agent.breakpoints.data.data_id import DataId
-from dynascope.agent.breakpoints.data.info import ACCESS, ALL, offer, refusal
+from dynascope.agent.breakpoints.data.data_id import ACCESS, ALL, DataId, offer, refusal
 from dynascope.agent.breakpoints.data.watched_value import of_row
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Names

@@ -1,4 +1,10 @@
-"""The value of a data breakpoint's access path in a frame being traced."""
+"""The value of a data breakpoint's access path in a frame being traced, and what is called a change of it.
+
+A tensor changes when its dtype, fake shape or device does, and an attribute or element also when it is set to another
+tensor like it; a number or a constant when its value does; a container or an object when the name refers to another
+one (what happens inside it is a mutation, which `watchpoint_stops` receives). A name that gets its first value in a
+call of its function does not change, nor does a value that Dynamo realizes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.breakpoints.data.data_id import access_path
-from dynascope.agent.inspection.values.expression_paths import row_at
+from dynascope.agent.inspection.row_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
@@ -18,8 +24,48 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
-from dynascope.agent.internals.variables.contents import Cell, Contents, Number, Object, Real, Tensor, Unrealised
+from dynascope.agent.internals.variables.contents import (
+    Cell,
+    Contents,
+    Entries,
+    Items,
+    Members,
+    Number,
+    Object,
+    Real,
+    Tensor,
+    Unrealised,
+)
 from dynascope.agent.internals.variables.variables import is_variable, source_of, without_lazy
+
+
+@dataclass(slots=True)
+class Seen:
+    """A value at an instruction: the same while `identity` is equal; `text` is for the user."""
+
+    identity: object
+    text: str
+    sources: frozenset[str]
+    is_unwrapped: bool
+    line: int
+
+    @classmethod
+    def of(cls, subject: Subject, line: int) -> Seen:
+        content = subject.content
+        if isinstance(content, (Items, Entries, Members, Object)) and subject.variable is not None:
+            identity: object = source_of(subject.variable) or id(subject.variable)
+        elif isinstance(content, Tensor) and subject.is_part:
+            identity = subject.row.value, getattr(content.node, "name", None)
+        elif isinstance(content, Real):
+            identity = id(content.value)
+        else:
+            identity = subject.row.value
+        return cls(identity, subject.row.value, subject.sources, subject.is_unwrapped, line)
+
+    def changes_into(self, now: Seen) -> bool:
+        if self.identity == now.identity:
+            return False
+        return self.is_unwrapped == now.is_unwrapped or self.sources.isdisjoint(now.sources)
 
 
 @dataclass(slots=True)

@@ -11,23 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.breakpoints.conditions import AddedNames
-from dynascope.agent.breakpoints.data.changes import Seen
-from dynascope.agent.breakpoints.data.watched_value import Subject, find
-from dynascope.agent.breakpoints.data.watchpoint import Watchpoint, Watchpoints
+from dynascope.agent.breakpoints.data.data_id import Watchpoint
+from dynascope.agent.breakpoints.data.watched_value import Seen, Subject, find
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame
 from dynascope.agent.events.graphs import NodeEvents
 from dynascope.agent.events.guards import GuardEvents
 from dynascope.agent.events.symbols import SymbolEvent, SymbolEvents
 from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.inspection.evaluation.node_view import NodeView
-from dynascope.agent.internals.frames.translators import (
-    Translator,
-    active_translators,
-    code_of,
-    line_of,
-    output_of,
-)
+from dynascope.agent.inspection.evaluation.comptime_context import NodeView
+from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, line_of, output_of
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.graph.node_names import inputs_of, source_of_input
 from dynascope.agent.internals.guards.guards import as_written
@@ -55,25 +48,29 @@ class WatchpointStops(TraceObserver):
     def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
         self._hits = Hits(send)
-        self._watchpoints = Watchpoints()
+        self._watchpoints: tuple[Watchpoint, ...] = ()
         self._events: dict[str, Events] = {}
         hook.compiles.observe(self)
 
     # ---- any thread
 
-    def use(self, watchpoints: Watchpoints) -> None:
+    def use(self, watchpoints: tuple[Watchpoint, ...]) -> None:
         """Replace the data breakpoints by these."""
         self._watchpoints = watchpoints
-        failures = self._hook.failures
-        self._install("guards", watchpoints.reads, lambda: GuardEvents(self._guard_installed, failures))
-        self._install("nodes", watchpoints.reads, lambda: NodeEvents(self._node_entered, failures))
-        self._install("symbols", watchpoints.writes, lambda: SymbolEvents(self._symbol_decided, failures))
-        self._install("mutations", watchpoints.writes, lambda: MutationEvents(self._mutated, failures))
-        self._hook.set_check(self, watchpoints.compares)
+        failures, reads, writes = self._hook.failures, any(each.reads for each in watchpoints), self._any_writes
+        self._install("guards", reads, lambda: GuardEvents(self._guard_installed, failures))
+        self._install("nodes", reads, lambda: NodeEvents(self._node_entered, failures))
+        self._install("symbols", writes, lambda: SymbolEvents(self._symbol_decided, failures))
+        self._install("mutations", writes, lambda: MutationEvents(self._mutated, failures))
+        self._hook.set_check(self, any(each.compares for each in watchpoints))
+
+    @property
+    def _any_writes(self) -> bool:
+        return any(each.writes for each in self._watchpoints)
 
     def remove(self) -> None:
         """Stop no more."""
-        self.use(Watchpoints())
+        self.use(())
         self._hook.compiles.unobserve(self)
 
     def _install(self, name: str, is_needed: bool, make: Callable[[], Events]) -> None:
@@ -190,7 +187,7 @@ class WatchpointStops(TraceObserver):
     # ---- results of compiles
 
     def trace_ends(self, state: ThreadState) -> None:
-        if state.outermost is not None and self._watchpoints.writes:
+        if state.outermost is not None and self._any_writes:
             state.begin_compile().symbols = symbols_so_far(output_of(state.outermost))
 
     def compile_ended(self, outcome: CompileOutcome) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hit_counts, placement
+from dynascope.agent.breakpoints import hits, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
-from dynascope.agent.breakpoints.never_hit import why_name_never_met, why_not_stopped
+from dynascope.agent.breakpoints.outlook import why_name_never_met, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import Suspension
@@ -23,7 +23,7 @@ from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.function_stops import FunctionStops
+    from dynascope.agent.breakpoints.kinds.stop_checks import FunctionStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -51,7 +51,7 @@ class FunctionBreakpoints(BreakpointKind):
         self._stops: FunctionStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.function_stops import FunctionStops
+        from dynascope.agent.breakpoints.kinds.stop_checks import FunctionStops
 
         self._stops = FunctionStops(hook, self._send, self._note_stop)
         self._use()
@@ -66,7 +66,7 @@ class FunctionBreakpoints(BreakpointKind):
         functions = self._traced.functions()
         for request in asked:
             try:
-                rows.append((request, hit_counts.at_work(request, None), self._state(request, functions)))
+                rows.append((request, hits.at_work(request, None), self._state(request, functions)))
                 states.append(rows[-1][2])
             except ValueError as error:
                 states.append(placement.refused(request.id, str(error)))
@@ -91,7 +91,7 @@ class FunctionBreakpoints(BreakpointKind):
         elif not any(names_function_of(asked.name, each.name, each.path) for each in traced):
             state.message = abouts[0][1] if abouts else NO_FUNCTION_YET
             state.verified, state.reason = bool(abouts), None if abouts else "pending"
-        state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
+        state.message = hits.with_what_counts(state.message, asked, self._runs_are_debugged)
         return state
 
     def compile_ended(self, outcome: CompileOutcome) -> None:

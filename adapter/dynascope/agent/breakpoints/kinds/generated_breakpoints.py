@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dynascope.agent.breakpoints import placement
-from dynascope.agent.breakpoints.compiled_roots import CompiledRoots
 from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
-from dynascope.agent.breakpoints.never_hit import why_never_run
+from dynascope.agent.breakpoints.outlook import why_never_run
 from dynascope.agent.breakpoints.placement import Placement
-from dynascope.agent.breakpoints.traced_functions import functions_of
+from dynascope.agent.breakpoints.traced_functions import CompiledRoots, functions_of
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from dynascope.agent.breakpoints import hit_counts, placement
+from dynascope.agent.breakpoints import hits, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
-from dynascope.agent.breakpoints.line_outlook import expectation
-from dynascope.agent.breakpoints.never_hit import why_never_reached, why_not_stopped
+from dynascope.agent.breakpoints.outlook import expectation, why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
 from dynascope.agent.internals.frames.resume import is_resume_function
@@ -32,7 +31,7 @@ from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.line_stops import LineStops
+    from dynascope.agent.breakpoints.kinds.stop_checks import LineStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -70,7 +69,7 @@ class LineBreakpoints(LineKind):
         self._stops: LineStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.line_stops import LineStops
+        from dynascope.agent.breakpoints.kinds.stop_checks import LineStops
 
         self._hook = hook
         self._stops = LineStops(hook, self._send, self.note_stop)
@@ -89,7 +88,7 @@ class LineBreakpoints(LineKind):
         message = expected.message("logs" if asked.log_message else "stops")
         if expected.outlook is Outlook.NOT_YET and asked.id in self._stopped_at:
             message = HAS_STOPPED
-        message = hit_counts.with_what_counts(message, asked, self._runs_are_debugged) or ""
+        message = hits.with_what_counts(message, asked, self._runs_are_debugged) or ""
         return placement.placed(asked.id, message, where, verified=expected.can_stop)
 
     def _expectation(self, where: Placement) -> Expectation:

@@ -13,9 +13,8 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection.evaluation.object_stand_ins import object_stand_in
+from dynascope.agent.inspection.evaluation.object_stand_ins import Original, object_stand_in, with_autograd_state
 from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals
-from dynascope.agent.inspection.evaluation.tensor_shadows import Original, with_autograd_state
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Named
 from dynascope.agent.inspection.values.stand_ins import (

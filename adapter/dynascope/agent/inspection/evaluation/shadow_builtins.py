@@ -13,8 +13,13 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.inspection.evaluation.object_stand_ins import attribute_after, wrapped_code
-from dynascope.agent.inspection.evaluation.tensor_shadows import TOLD, attribute, class_of
+from dynascope.agent.inspection.evaluation.object_stand_ins import (
+    TOLD,
+    attribute,
+    attribute_after,
+    class_of,
+    wrapped_code,
+)
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.stand_ins import ReadOnlyDict, StandIn
@@ -199,11 +204,7 @@ class ShadowGlobals(dict[str, Any]):
     """A function's globals, each shadowed when read (CPython calls a subclass's `__missing__`)."""
 
     def __init__(
-        self,
-        shadow: Any,
-        real: dict[str, Any],
-        names: Names | None = None,
-        builtins: dict[str, Any] | None = None,
+        self, shadow: Any, real: dict[str, Any], names: Names | None = None, builtins: dict[str, Any] | None = None
     ) -> None:
         """Take the `names` of an expression's frame, which are read first, and its `builtins`."""
         super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})

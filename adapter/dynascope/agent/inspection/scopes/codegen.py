@@ -1,36 +1,119 @@
-"""Build the heading Codegen: the values restored around an ended graph, and its bytecode."""
+"""Build the heading Codegen: the values restored around an ended graph, and its bytecode by what it builds."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from typing import Any
 
-from dynascope.agent.inspection.scopes.generated import instruction_rows
-from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values import symbolic
-from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
+from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.symbolic_text import variable_text
-from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.value_names import ValueNames
-from dynascope.agent.internals.codegen.codegen import Ending, Resume
+from dynascope.agent.internals.codegen.codegen import Ending, Part, Resume
 from dynascope.agent.internals.codegen.reconstruction import expression, way
+from dynascope.agent.internals.frames.instructions import Instruction, described
 from dynascope.agent.internals.frames.resume import original_code
-from dynascope.agent.internals.frames.translators import code_of
+from dynascope.agent.internals.frames.translators import code_of, instruction
 from dynascope.agent.internals.variables.variables import is_variable
+
+_BEFORE = "before the graph"
+_CALL = "calls the graph"
+_KEEPS = "keeps the outputs"
+_HANDS_OVER = "passes the values"
+_ITSELF = "the instruction that breaks"
+_GOES_ON = "continues"
+_RETURNS = "returns"
 
 NAME = "Codegen"
 _NOTHING = "none"
 
 
+def instruction_rows(generated: list[Any], ending: Ending, names: ValueNames) -> list[Row]:
+    """Return a row for each group, with its instructions below, numbered in the function."""
+    listing = described(generated)
+    labels = _labels(generated, ending, names)
+    rows = []
+    for (_, label), group in groupby(range(len(generated)), key=lambda i: labels[i]):
+        indices = list(group)
+        children = few([virtual(str(i), _text(listing[i])) for i in indices])
+        first = listing[indices[0]].opname
+        count = f"{first}, {len(indices)} instructions" if len(indices) > 1 else first
+        rows.append(virtual(label, count, children=children))
+    return rows
+
+
+def parts_of(ending: Ending) -> list[tuple[Any, str]]:
+    """Return the instructions generated so far, each with what it is for."""
+    generated = ending.instructions()
+    resumes = {resume.name: f"calls {resume.code.co_name}" for resume in ending.resumes}
+    parts, calls = [], None
+    for each, (_, label) in zip(generated, _labels(generated, ending, ValueNames(ending)), strict=True):
+        calls = resumes.get(each.argval) if each.opname == "LOAD_GLOBAL" and each.argval in resumes else calls
+        parts.append((each, calls or label))
+    return parts
+
+
+def _labels(generated: list[Any], ending: Ending, names: ValueNames) -> list[tuple[int, str]]:
+    """Return for each instruction its group: a number, unique for each group, and a label."""
+    groups = {id(instruction): (-1, _CALL) for instruction in ending.call}
+    value_names = {id(value): name for frame in ending.frames for name, value in frame.values()}
+    for number, part in enumerate(ending.parts()):
+        label = _label(part, value_names, names)
+        groups |= {id(instruction): (number, label) for instruction in part.instructions}
+    at = [i for i, instruction in enumerate(generated) if id(instruction) in groups]
+    first, last = (at[0], at[-1]) if at else (len(generated), -1)
+    after = _HANDS_OVER if ending.is_break else _RETURNS
+    between = [_BEFORE if i < first else _KEEPS if i < last else after for i in range(len(generated))]
+    labels = [groups.get(id(instruction), (-2, between[i])) for i, instruction in enumerate(generated)]
+    own = _own_instruction(generated, last, ending)
+    if own is not None:
+        labels[own] = -3, _ITSELF
+        for i in range(own + 1, len(generated)):
+            labels[i] = -4, _GOES_ON
+    return labels
+
+
+def _own_instruction(generated: list[Any], last: int, ending: Ending) -> int | None:
+    """Return the index of the user's instruction at the break, found by its source positions."""
+    if not ending.is_break:
+        return None
+    broken = instruction(ending.frames[-1].translator)
+    for i in range(last + 1, len(generated)):
+        own = generated[i]
+        if own.opname == broken.opname and own.positions is not None and own.positions == broken.positions:
+            return i
+    return None
+
+
+def _label(part: Part, values: dict[int, str], names: ValueNames) -> str:
+    subject = part.subject
+    match part.kind:
+        case "value":
+            return values.get(id(subject), "value")
+        case "new objects":
+            return f"new object {names.of(subject)}".rstrip() if subject is not None else "new objects"
+        case "side effects":
+            return f"change of {names.of(subject)}".rstrip() if subject is not None else "changes"
+        case "applied":
+            return "changes take effect"
+    return part.kind
+
+
+def _text(row: Instruction) -> str:
+    argument = row.argument if row.target is None else f"to {row.target}"
+    return f"{row.opname:<24} {argument}".rstrip()
+
+
 def heading(ending: Ending) -> Heading:
     names = ValueNames(ending)
-    return Heading(NAME, Children(named=computed(lambda options: list(_rows(options, ending, names)))), expensive=True)
+    return Heading(NAME, few(lambda options: list(_rows(options, ending, names))), expensive=True)
 
 
 def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[Row]:
-    yield Row("reason", ending.reason.partition("\n")[0], hint=VIRTUAL)
-    yield Row("graph", ending.graph_name or "not called: nothing to compute", hint=VIRTUAL)
+    yield virtual("reason", ending.reason.partition("\n")[0])
+    yield virtual("graph", ending.graph_name or "not called: nothing to compute")
     outputs = ending.outputs() if ending.graph_name is not None else []
     yield _group("outputs", [_output(i, names.of(variable), variable) for i, variable in enumerate(outputs)])
     yield _group("restored", _by_frame(ending, lambda frame: frame.values(), shows_way=True))
@@ -45,15 +128,12 @@ def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[R
     yield _group("uses", [_used(subject, times, names) for subject, times in uses])
     overridden = ending.overridden()
     if overridden:
-        rows = [Row(expression(old), expression(new), hint=VIRTUAL) for old, new in overridden.items()]
-        yield Row("overridden sources", str(len(rows)), children=Children(named=fixed(rows)), hint=VIRTUAL)
+        rows = [virtual(expression(old), expression(new)) for old, new in overridden.items()]
+        yield virtual("overridden sources", str(len(rows)), children=few(rows))
     yield _group("resume functions", [_resume(resume) for resume in ending.resumes])
     generated = ending.instructions()
-    yield Row(
-        "instructions",
-        f"{len(generated)}",
-        children=Children(named=computed(lambda options: instruction_rows(generated, ending, names))),
-        hint=VIRTUAL,
+    yield virtual(
+        "instructions", f"{len(generated)}", children=few(lambda options: instruction_rows(generated, ending, names))
     )
 
 
@@ -61,8 +141,8 @@ Make = Callable[[ViewOptions], Row]
 
 
 def _group(name: str, rows: list[Make], more: str = "") -> Row:
-    children = Children(named=computed(lambda options: [make(options) for make in rows])) if rows else None
-    return Row(name, f"{len(rows)}{more}" if rows else _NOTHING, children=children, hint=VIRTUAL)
+    children = few(lambda options: [make(options) for make in rows]) if rows else None
+    return virtual(name, f"{len(rows)}{more}" if rows else _NOTHING, children=children)
 
 
 def _by_frame(
@@ -114,7 +194,7 @@ def _used(subject: object, times: int, names: ValueNames) -> Make:
 def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames) -> Row:
     """Return the row of a source or a variable: its name, with `text` as its value."""
     if not is_variable(subject):
-        return Row(expression(subject), text, type="source", hint=VIRTUAL)
+        return virtual(expression(subject), text, type="source")
     row = symbolic.row(options, names.of(subject) or variable_text(options, subject, 0), subject, None)
     row.type, row.value = row.value, text
     return row
@@ -127,7 +207,7 @@ def _resume(resume: Resume) -> Make:
         "arguments": ", ".join(resume.arguments) or _NOTHING,
         "cells": ", ".join(resume.code.co_freevars) or _NOTHING,
     }
-    children = Children(named=fixed([Row(name, value, hint=VIRTUAL) for name, value in facts.items()]))
+    children = few([virtual(name, value) for name, value in facts.items()])
     text = f"{resume.name}({', '.join(resume.arguments)})"
     place = original.co_filename, resume.code.co_firstlineno
-    return lambda options: Row(resume.name, text, children=children, hint=VIRTUAL, made_at=place)
+    return lambda options: virtual(resume.name, text, children=children, made_at=place)

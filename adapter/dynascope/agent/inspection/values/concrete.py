@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values.locations import place_of_value
-from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
+from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, few
 from dynascope.agent.inspection.values.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.values.tensors import number_text, tensor_rows
 from dynascope.agent.inspection.values.text import (
@@ -45,24 +45,20 @@ def row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
         named_row: Row = named_of(value).row(options, name, path)
         return named_row
     try:
-        return _row(options, name, value, path)
+        return options.in_place_of(options, name, value, path) or untracked_row(options, name, value, path)
     except Exception as error:  # a class whose inspection raises: the rest of the page must still show
         if is_of_program(error):
             raise
         return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
 
 
-def _row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
-    return options.in_place_of(options, name, value, path) or untracked_row(options, name, value, path)
-
-
-def untracked_row(options: ViewOptions, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
-    """Return the row of a real value without Dynamo's state; `kind` replaces its type."""
+def untracked_row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
+    """Return the row of a real value without Dynamo's state."""
     text = number_text(value, options) if is_symbolic(value) else value_text(value, options)
     hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
     below = children(options, value, path)
     written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
-    return Row(name, text, kind or type_text(value), path, below, hint, written_at=written_at)
+    return Row(name, text, type_text(value), path, below, hint, written_at=written_at)
 
 
 def type_text(value: Any) -> str:
@@ -76,7 +72,7 @@ def children(options: ViewOptions, value: Any, path: str | None) -> Children | N
     if kind in _LEAVES:
         return None
     if issubclass(kind, torch.Tensor):
-        return Children(named=computed(lambda options: tensor_rows(value, options, path, kind=short_class_text(value))))
+        return few(lambda options: tensor_rows(value, options, path, kind=short_class_text(value)))
     builtin = builtin_part_of(value)
     indexed = elements(value, builtin, path) if builtin is not None else NONE
     if builtin is not None and kind is builtin:

@@ -1,36 +1,62 @@
-"""Show guards: expression, type, the line that created each, and Dynamo's details below."""
+"""Show guards: expression, type, the line that created each, Dynamo's details below; and the source of a variable."""
 
 from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.history_rows import history_row, with_history
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Children, Datum, Row, ViewOptions, computed, fixed
-from dynascope.agent.inspection.values.source_rows import source_row
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.text import value_text
+from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.guards.details import Frame, details
-from dynascope.agent.internals.guards.guards import GuardFact, InputRelation, ShapeGuardFact
-from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.guards.guards import (
+    GuardFact,
+    InputRelation,
+    ShapeGuardFact,
+    guards_on,
+    shape_guards_on,
+    symbols_of,
+)
+from dynascope.agent.internals.sources import answers, guard_source_name, is_source, parts, source_text
+from dynascope.agent.internals.variables.variables import class_names, is_modified, source_object
 
 _SHOWN = 5
 """The number of guards named in the row `guards` itself."""
+
+
+def source_row(name: str, source: Any) -> Row:
+    """Return the row of a source (`L['x'].shape[0]`), with class, guard source, fields below."""
+    children = few(lambda options: list(_rows(options, source)))
+    return virtual(name, source_text(source) or "none", type=type(source).__name__, children=children)
+
+
+def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
+    yield virtual("kind", type(source).__name__)
+    if (guard_source := guard_source_name(source)) is not None:
+        yield virtual("guard_source", guard_source)
+    for field, value in parts(source).items():
+        if is_source(value):
+            yield source_row(field, value)
+        elif value is not None:
+            yield concrete.untracked_row(options, field, value, None)
+    for question, answer in answers(source):
+        yield virtual(question, str(answer))
 
 
 def guard_row(fact: GuardFact) -> Row:
     """Return the row of a guard on a source or on global state."""
     where = f" at {os.path.basename(fact.file)}:{fact.line}" if fact.file else ""
     datum = Datum("source", fact.source) if fact.source else None
-    return Row(
+    return virtual(
         fact.source or fact.kind,
         f"{fact.kind if fact.source else 'global state'}{where}",
         type=fact.kind,
-        children=Children(named=computed(lambda options: list(_details(options, fact)))),
-        hint=VIRTUAL,
+        children=few(lambda options: list(_details(options, fact))),
         made_at=_place(fact),
         subject=datum,
     )
@@ -45,47 +71,47 @@ def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:  # noqa: C
     if fact.source:
         yield source_row("source", guard.originating_source)
     else:
-        yield Row("source", "(global state)", hint=VIRTUAL)
-    yield Row("type", fact.kind, hint=VIRTUAL)
-    yield Row("guard_source", guard.guard_source, hint=VIRTUAL)
+        yield virtual("source", "(global state)")
+    yield virtual("type", fact.kind)
+    yield virtual("guard_source", guard.guard_source)
     if guard.arguments:
         arguments = ", ".join(
             value_text(value, options, 1) if name.startswith("[") else f"{name}={value_text(value, options, 1)}"
             for name, value in guard.arguments.items()
         )
         rows = [concrete.untracked_row(options, name, value, None) for name, value in guard.arguments.items()]
-        yield Row("create_fn", f"{fact.kind}({arguments})", children=Children(named=fixed(rows)), hint=VIRTUAL)
+        yield virtual("create_fn", f"{fact.kind}({arguments})", children=few(rows))
     if fact.file:
-        yield Row("user line", f"{fact.file}:{fact.line}", hint=VIRTUAL, made_at=_place(fact))
+        yield virtual("user line", f"{fact.file}:{fact.line}", made_at=_place(fact))
     if len(guard.user_stack) > 1:
         yield stack_row("user_stack", guard.user_stack)
     if guard.framework_stack:
         yield stack_row("stack", guard.framework_stack)
     if guard.guard_types:
-        yield Row("guard_types", ", ".join(guard.guard_types), hint=VIRTUAL)
+        yield virtual("guard_types", ", ".join(guard.guard_types))
     if guard.guarded_object is not None:
         guarded, alive = guard.guarded_object
         yield concrete.untracked_row(options, "obj_weakref", guarded, None) if alive else Row("obj_weakref", "dead")
     if guard.guarded_class is not None:
         yield concrete.untracked_row(options, "guarded_class_weakref", guard.guarded_class, None)
-    yield Row("serializable", f"no: {guard.unserializable}" if guard.unserializable else "yes", hint=VIRTUAL)
+    yield virtual("serializable", f"no: {guard.unserializable}" if guard.unserializable else "yes")
     if guard.forces_dict_keys_match:
-        yield Row("_force_dict_keys_match", "True", hint=VIRTUAL)
+        yield virtual("_force_dict_keys_match", "True")
     for i, line in enumerate(fact.code):
-        yield Row(f"code[{i}]", line, hint=VIRTUAL)
+        yield virtual(f"code[{i}]", line)
     yield from history_row(lambda past: past.of_guard(fact.source, fact.kind))(options)
 
 
 def stack_row(name: str, stack: Sequence[Frame]) -> Row:
     """Return a row with the frames below, innermost first; it shows the innermost itself."""
     rows = [
-        Row(function, f"{path}:{line}", hint=VIRTUAL, made_at=(path, line) if line else None)
+        virtual(function, f"{path}:{line}", made_at=(path, line) if line else None)
         for path, line, function in reversed(stack)
     ]
     path, line, function = stack[-1]
     text = f"{os.path.basename(path)}:{line} in {function}"
     more = f", {len(stack)} frames" if len(stack) > 1 else ""
-    return Row(name, text + more, children=Children(named=fixed(rows)), hint=VIRTUAL, made_at=rows[0].made_at)
+    return virtual(name, text + more, children=few(rows), made_at=rows[0].made_at)
 
 
 def shape_guard_row(fact: ShapeGuardFact) -> Row:
@@ -94,14 +120,12 @@ def shape_guard_row(fact: ShapeGuardFact) -> Row:
     where = f"{place[0]}:{place[1]}" if place is not None else fact.user_line
     text = f"SHAPE_ENV{f' at {os.path.basename(where)}' if where else ''}"
     rows = [
-        Row("code[0]", fact.expression, hint=VIRTUAL),
-        Row("user line", where or "unknown", hint=VIRTUAL, made_at=place),
+        virtual("code[0]", fact.expression),
+        virtual("user line", where or "unknown", made_at=place),
         _framework_row(fact.framework),
-        Row("size_oblivious", str(fact.size_oblivious), hint=VIRTUAL),
+        virtual("size_oblivious", str(fact.size_oblivious)),
     ]
-    row = Row(
-        fact.expression, text, type="SHAPE_ENV", children=Children(named=fixed(rows)), hint=VIRTUAL, made_at=place
-    )
+    row = virtual(fact.expression, text, type="SHAPE_ENV", children=few(rows), made_at=place)
     return with_history(row, lambda past: past.of_shape_guard(fact.guard))
 
 
@@ -109,18 +133,18 @@ def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFa
     """Return the row `guards` of one value: some named in the row, and all below it."""
     names = [fact.kind for fact in on_source] + [fact.expression for fact in on_symbols]
     if not names:
-        return Row("guards", "none yet", hint=VIRTUAL)
+        return virtual("guards", "none yet")
     more = f", … {len(names)} in all" if len(names) > _SHOWN else ""
     rows = [replace(guard_row(fact), name=fact.kind) for fact in on_source]  # their source is the same for all
     rows += map(shape_guard_row, on_symbols)
-    return Row("guards", ", ".join(names[:_SHOWN]) + more, children=Children(named=fixed(rows)), hint=VIRTUAL)
+    return virtual("guards", ", ".join(names[:_SHOWN]) + more, children=few(rows))
 
 
 def _framework_row(where: Frame | str | None) -> Row:
     if isinstance(where, tuple):
         path, line, function = where
-        return Row("framework_loc", f"{path}:{line} in {function}", hint=VIRTUAL, made_at=(path, line))
-    return Row("framework_loc", where or "unknown", hint=VIRTUAL)
+        return virtual("framework_loc", f"{path}:{line} in {function}", made_at=(path, line))
+    return virtual("framework_loc", where or "unknown")
 
 
 def relation_row(relation: InputRelation) -> Row:
@@ -135,4 +159,41 @@ def relation_row(relation: InputRelation) -> Row:
         text = " is ".join(texts.values())
     else:
         text = "; ".join(f"{name.removesuffix('_sources')}: {names or 'none'}" for name, names in texts.items())
-    return Row(relation.kind, text, type=relation.kind, children=Children(named=fixed(rows)), hint=VIRTUAL)
+    return virtual(relation.kind, text, type=relation.kind, children=few(rows))
+
+
+def origin_rows(options: ViewOptions, variable: object, unknown: str = "created while tracing") -> list[Row]:
+    """Return the rows `source` (`unknown` if there is none) and `guards`, on it and its sizes."""
+    source = source_object(variable)
+    if source is None:
+        return [virtual("source", unknown)]
+    return [source_row("source", source), *_guards_row(options, source)]
+
+
+def _guards_row(options: ViewOptions, source: Any) -> list[Row]:
+    if options.output is None:
+        return []
+    symbols = symbols_of(options.output, source)
+    return [guards_row(guards_on(options.output, source), shape_guards_on(options.output, symbols) if symbols else [])]
+
+
+def way_rows(options: ViewOptions, variable: object) -> list[Row]:
+    """Return the row `reconstruct`: how Dynamo would restore it if the graph ended here."""
+    if options.effects is None:
+        return []
+    reconstruction = way(variable, options.effects)
+    is_impossible = reconstruction.kind == "impossible"
+    text = f"cannot be made again: {reconstruction.text}" if is_impossible else reconstruction.text
+    return [virtual("reconstruct", text, type=reconstruction.kind)]
+
+
+def about_rows(options: ViewOptions, variable: object) -> list[Row]:
+    """Return `reconstruct` and `VariableTracker`: kind, with source, guards, mutation below."""
+    kind, source = class_names(variable)[0], source_row("source", source_object(variable)).value
+    rows = [virtual("kind", kind), *origin_rows(options, variable)]
+    modified = is_modified(variable)
+    if modified:
+        rows.append(virtual("modified", "True: the real object changes only when the compiled code runs"))
+    has_source = source_object(variable) is not None
+    text = kind + (f" from {source}" if has_source else "") + (", modified" if modified else "")
+    return [*way_rows(options, variable), virtual("VariableTracker", text, children=few(rows))]

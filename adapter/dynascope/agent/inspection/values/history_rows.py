@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Row, Rows, ViewOptions, computed
-from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, VIRTUAL, Children, Row, Rows, ViewOptions, computed
 
 
 class Entry(NamedTuple):
@@ -107,30 +106,9 @@ def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
 
 def with_history(row: Row, reading: Reading) -> Row:
     """Return the row with `history` as the last of its named children, where one is recorded."""
-    row.children = _WithHistory(row.children or Children(), reading)
+    before = row.children or Children()
+    row.children = Children(_followed_by(before.named, history_row(reading)), before.indexed)
     return row
-
-
-class _WithHistory(Children):
-    """Children of a row, then its history; a page has one for each row, so it is one small object until expanded."""
-
-    __slots__ = ("_before", "_reading")
-
-    def __init__(self, before: Children, reading: Reading) -> None:
-        self._before = before
-        self._reading = reading
-
-    @property
-    def counts(self) -> tuple[int, int] | None:
-        return None if self._before.counts is None else super().counts
-
-    @property
-    def named(self) -> Rows:  # type: ignore[override]
-        return _followed_by(self._before.named, history_row(self._reading))
-
-    @property
-    def indexed(self) -> Rows:  # type: ignore[override]
-        return self._before.indexed
 
 
 def _followed_by(rows: Rows, last: Callable[[ViewOptions], list[Row]]) -> Rows:

@@ -1,4 +1,4 @@
-"""Find the locations of a row: the line that created it, and the definition of its value.
+"""Find the locations of a row: the line that created it, and the definition of its value, such as a hook's function.
 
 A row has a place, or a function that finds it on request. The client gets a number for it
 (`declarationLocationReference`, `valueLocationReference`), which is valid as long as the stop lasts.
@@ -11,19 +11,26 @@ import linecache
 import os.path
 import re
 import sys
+import threading
 import types
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import torch
 
-from dynascope.agent.inspection.values.callable_location import place_of
-from dynascope.agent.inspection.values.captured_graph_files import captured
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.internals.autograd import captured_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.captured_graph import node_call_of, node_call_text
+from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.graph import user_place
 from dynascope.wire.dap import LocationsBody, Source
+
+_KEPT = 256
+"""The number of captured graphs whose lines are kept; torch never reuses a file name."""
 
 Place: TypeAlias = tuple[str, int]
 """A file by Python's name for it, and a line from 1."""
@@ -31,6 +38,109 @@ Whereabouts: TypeAlias = Place | Callable[[], Place | None] | None
 
 _NOWHERE = "No line of a file is known for this."
 _FUNCTIONS = frozenset({types.FunctionType, types.MethodType, functools.partial})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """NodeCall `index` of capture `compile_id`, and the forward's line if it was recorded."""
+
+    compile_id: str
+    index: int
+    name: str
+    forward: ForwardFrame | None
+
+
+class CapturedBackward(Protocol):
+    """The attributes of a captured backward that are read here."""
+
+    @property
+    def compile_id(self) -> str: ...
+    @property
+    def names(self) -> Mapping[int, str]: ...
+    @property
+    def calls_of_nodes(self) -> Mapping[str, int]: ...
+    @property
+    def forward_frames(self) -> Mapping[int, ForwardFrame]: ...
+
+
+class CapturedGraphFiles:
+    """The files of captured graphs, which exist only in linecache. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: OrderedDict[str, tuple[CapturedBackward, dict[int, str]]] = OrderedDict()
+
+    def add(self, module: object, capture: CapturedBackward) -> None:
+        """Record the file of `module`, the `torch.fx.GraphModule` of `capture`."""
+        path, lines = captured_graph.lines_of(module)
+        if path:
+            with self._lock:
+                self._files[path] = capture, lines
+                while len(self._files) > _KEPT:
+                    self._files.popitem(last=False)
+
+    def origin(self, path: str, line: int) -> Origin | None:
+        """Return the NodeCall that a line computes; None for any other line or file."""
+        capture, lines = self._files.get(path, (None, {}))
+        index = capture.calls_of_nodes.get(lines.get(line, "")) if capture is not None else None
+        if capture is None or index is None:
+            return None
+        name = capture.names.get(index, "?")
+        return Origin(capture.compile_id, index, name, capture.forward_frames.get(index))
+
+    def forward_of(self, compile_id: str, index: int) -> ForwardFrame | None:
+        """Return the forward's line for a NodeCall of the latest capture with this id (`!0`)."""
+        for capture, _ in reversed(list(self._files.values())):
+            if capture.compile_id == compile_id:
+                return capture.forward_frames.get(index)
+        return None
+
+
+captured = CapturedGraphFiles()
+"""The files of this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallablePlace:
+    """A callable's name and place; `path` and `line` are None if it is not written in Python."""
+
+    name: str
+    path: str | None = None
+    line: int | None = None
+
+
+def place_of(function: Any) -> CallablePlace:
+    """Return the place of a function, without running code of the user.
+
+    Partials, bound methods, `__call__` and torch's wrappers of a module's hooks are resolved, and all hooks named."""
+    hooks = [_place_of(hook) for hook in autograd_nodes.module_hooks_behind(function)]
+    if not hooks:
+        return _place_of(function)
+    return CallablePlace(", ".join(place.name for place in hooks), hooks[0].path, hooks[0].line)
+
+
+def _place_of(function: Any) -> CallablePlace:
+    inner = function
+    for _ in range(8):
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, types.MethodType):
+            inner = inner.__func__
+        elif isinstance(inner, types.FunctionType) and isinstance(
+            inner.__dict__.get("__wrapped__"), types.FunctionType
+        ):
+            inner = inner.__dict__["__wrapped__"]
+        else:
+            break
+    if isinstance(inner, types.BuiltinFunctionType):
+        return CallablePlace(inner.__name__)
+    if not isinstance(inner, types.FunctionType):
+        call = type(inner).__dict__.get("__call__")
+        name = type(inner).__qualname__ if not hasattr(type(inner), "__get__") else getattr(inner, "__qualname__", "?")
+        if not isinstance(call, types.FunctionType):
+            return CallablePlace(name)
+        return CallablePlace(name, call.__code__.co_filename, call.__code__.co_firstlineno)
+    return CallablePlace(inner.__qualname__, inner.__code__.co_filename, inner.__code__.co_firstlineno)
 
 
 class Locations:

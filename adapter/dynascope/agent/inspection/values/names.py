@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from dynascope.agent.inspection.values import concrete, symbolic
 from dynascope.agent.inspection.values.history_rows import History
-from dynascope.agent.inspection.values.rows import Row, ViewOptions
+from dynascope.agent.inspection.values.rows import Row, Rows, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.frame_state import (
     free_names,
@@ -111,3 +113,13 @@ def _has_value(options: ViewOptions, variable: object | None) -> bool:
         case Cell(inner):
             return inner is not None and _has_value(options, inner)
     return True
+
+
+def rows_of_names(named: Mapping[str, Named]) -> Rows:
+    """Return a row for each name."""
+
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+        for name, value in islice(named.items(), start, stop):
+            yield value.row(options, name, name)
+
+    return Rows(len(named), make, names=lambda: named)

@@ -1,11 +1,11 @@
-"""Represent rows of the Variables view and their children, which are created on request."""
+"""Represent rows of the Variables view and their children, which are created on request: a page, a part, or by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from dynascope.agent.inspection.values.locations import Locations, Whereabouts
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.wire.beyond_dap import goto_target_id
 from dynascope.wire.dap import Variable, VariablePresentationHint
+from dynascope.wire.to_agent import Variables
 
 _READ_ONLY = VariablePresentationHint(attributes=["readOnly"])
 
@@ -24,6 +25,18 @@ PAGE_LIMIT = 10_000
 
 PAGED_FROM = 500
 """The number of named rows from which they are reported as indexed, since DAP pages only those."""
+
+PART = 100
+"""The maximum number of rows that a client which cannot page gets at once, also below the row `more`."""
+
+NAMES_TOLD = 2_000
+"""The maximum number of names of one scope or object in a completion; more typing requests the others."""
+
+VALUES_TOLD = 100
+"""The number of these names sent with their values."""
+
+VIRTUAL = VariablePresentationHint(kind="virtual")
+"""For rows that Dynascope adds: there is no such attribute."""
 
 
 def nothing_in_place(_options: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
@@ -187,6 +200,16 @@ def _page(make: Callable[[ViewOptions], list[Row]], options: ViewOptions, start:
     return islice(iter(make(options)), start, stop)
 
 
+def few(rows: list[Row] | Callable[[ViewOptions], list[Row]]) -> Children:
+    """Return named children: existing rows, or few that are created on request."""
+    return Children(named=fixed(rows) if isinstance(rows, list) else computed(rows))
+
+
+def virtual(name: str, value: str, **more: Any) -> Row:
+    """Return a row that Dynascope adds; `more` are other fields of it."""
+    return Row(name, value, hint=VIRTUAL, **more)
+
+
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
     """Return the row as DAP's Variable, with counts where a client can use them to page."""
     counts = row.children.counts if row.children is not None else None
@@ -212,3 +235,74 @@ def _read_only(hint: VariablePresentationHint | None) -> VariablePresentationHin
     if hint is None:
         return _READ_ONLY
     return msgspec.structs.replace(hint, attributes=[*(hint.attributes or ()), "readOnly"])
+
+
+def requested_rows(children: Children, options: ViewOptions, request: Variables) -> Iterator[Row]:
+    """Yield the rows of one request, created one by one."""
+    if request.prefix is not None:
+        return _named(children.named, options, request.prefix)
+    if request.in_parts and not request.start and not request.count and request.filter is None:
+        return _first_part(children, options)
+    return children.page(options, request.filter, request.start, request.count)
+
+
+def _first_part(children: Children, options: ViewOptions) -> Iterator[Row]:
+    """Yield all rows or, of many, the first ones and the row `more`, as debugpy does."""
+    few = children.named if children.named.are_few else None
+    if few is not None:
+        yield from few.make(options, 0, few.count)
+    rows = children.indexed if few is not None else children.all_rows()
+    if rows.count <= PAGED_FROM:
+        yield from rows.make(options, 0, rows.count)
+        return
+    yield from rows.make(options, 0, PART)
+    rest = Children(named=_ranges(rows, PART, rows.count))
+    yield Row("more", f"{rows.count - PART:,} more", children=rest, hint=VIRTUAL)
+
+
+def _ranges(rows: Rows, start: int, stop: int) -> Rows:
+    """Return the rows from `start` up to `stop`, grouped in ranges if they exceed a part."""
+    size = 1
+    while size * PART < stop - start:
+        size *= PART
+    if size == 1:
+        return Rows(stop - start, lambda options, low, high: rows.make(options, start + low, start + high))
+
+    def make(_options: ViewOptions, low: int, high: int) -> Iterator[Row]:
+        for first in range(start + low * size, min(start + high * size, stop), size):
+            last = min(first + size, stop)
+            children = Children(named=_ranges(rows, first, last))
+            yield Row(f"[{first}:{last}]", f"{last - first:,} rows", children=children, hint=VIRTUAL)
+
+    return Rows(-(-(stop - start) // size), make)
+
+
+def _named(rows: Rows, options: ViewOptions, prefix: str) -> Iterator[Row]:
+    """Yield rows of names that begin with `prefix`, for completion; only the first with values."""
+    if rows.names is None:
+        yield from (row for row in rows.make(options, 0, rows.count) if row.name.startswith(prefix))
+        return
+    beginning = ((at, name) for at, name in enumerate(rows.names()) if name.startswith(prefix))
+    matches = list(islice(beginning, NAMES_TOLD))
+    with_values = [at for at, _ in matches[:VALUES_TOLD]]
+    for _, run in groupby(enumerate(with_values), lambda pair: pair[1] - pair[0]):  # consecutive rows in one call
+        indices = [at for _, at in run]
+        yield from rows.make(options, indices[0], indices[-1] + 1)
+    for _, name in matches[VALUES_TOLD:]:
+        yield Row(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A DAP Scope before it has a reference; the client opens an expensive one only on demand."""
+
+    name: str
+    children: Children
+    expensive: bool = False
+    hint: str | None = None
+    empty: str = "(empty)"
+    """The text that the scope shows when it is empty."""
+
+
+GRAPH = "Graph"
+"""The scope whose source is the document of a stop: the graph so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -41,10 +42,21 @@ ReadOnlyOrderedDict = type("OrderedDict", (ReadOnlyDict,), {"__slots__": (), "__
 ReadOnlyDefaultDict = type("defaultdict", (ReadOnlyDict,), {"__slots__": (), "__module__": "collections"})
 
 
+ORIGINALS: dict[type, type] = {
+    ReadOnlyList: list,
+    ReadOnlyDict: dict,
+    ReadOnlySet: set,
+    ReadOnlyDeque: collections.deque,
+    ReadOnlyOrderedDict: collections.OrderedDict,
+    ReadOnlyDefaultDict: collections.defaultdict,
+}
+"""The class that each replaces."""
+
+
 class StandIn:
     """The base of stand-ins for the program's objects; results are shown as their `named`."""
 
-    __slots__ = ("_dynascope_named", "_dynascope_shadow")
+    __slots__ = ("_dynascope_named",)
 
 
 def named_of(stand_in: StandIn) -> Any:

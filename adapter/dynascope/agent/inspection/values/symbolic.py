@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from operator import methodcaller
 from typing import Any
@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.guard_rows import about_rows, origin_rows, way_rows
 from dynascope.agent.inspection.values.history_rows import History, with_history
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
-from dynascope.agent.inspection.values.origins import about_rows, origin_rows, way_rows
-from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
+from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text
-from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.inspection.values.tensors import tensor_rows
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.variables.contents import (
     Cell,
@@ -132,31 +132,31 @@ def type_text(variable: object, content: Contents) -> str:
 def children(variable: object, content: Contents, path: str | None) -> Children | None:  # noqa: C901 - one case a line
     """Return a variable's children; the last named rows are its reconstruction and its kind."""
     match content:
-        case Constant() | Real() | Unset() | Cell():
-            return _children_of_real(variable, content, path)
+        case Constant() | Real():
+            inside = concrete.children(_NO_LOOK, content.value, path)
+            return inside or (Children(named=_about(variable)) if source_object(variable) is not None else None)
+        case Unset() | Cell():
+            return None
         case Tensor():
             if not issubclass(type(content.example), torch.Tensor):
                 return None
-            return Children(named=computed(functools.partial(_rows_of_tensor, variable, content, path)))
+            return few(functools.partial(_rows_of_tensor, variable, content, path))
         case Number():
-            return Children(named=computed(lambda options: _number_rows(options, variable, content)))
+            return few(lambda options: _number_rows(options, variable, content))
         case Unrealised():
             _, arguments = content.computed_from or ("", ())
-            return Children(indexed=_variables(list(arguments), lambda i: f"[{i}]", lambda i: None))
-        case Items():
-            return Children(named=_about(variable), indexed=_item_rows(content, path))
-        case Entries():
-            return Children(named=_about(variable), indexed=_entry_rows(content, path))
-        case Members():
-            return Children(named=_about(variable), indexed=_member_rows(content))
+            return Children(indexed=_element_rows(Items("", list(arguments)), None))
+        case Items() | Entries() | Members():
+            return Children(named=_about(variable), indexed=_element_rows(content, path))
         case Object():
-            return Children(named=_attribute_rows(variable, content, path), indexed=_part_rows(content, path))
+            indexed = _element_rows(content.builtin_part, path)
+            return Children(named=_attribute_rows(variable, content, path), indexed=indexed)
         case Parts():
             return Children(named=_part_and_about_rows(variable, content.parts, path))
         case NestedFunction():
             defaults = {"__defaults__": content.defaults, "__kwdefaults__": content.keyword_defaults}
             parts = {**content.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
-            where = Row("code", f"{content.code.co_filename}:{content.code.co_firstlineno}", hint=VIRTUAL)
+            where = virtual("code", f"{content.code.co_filename}:{content.code.co_firstlineno}")
             return Children(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
@@ -164,13 +164,6 @@ def _rows_of_tensor(variable: object, content: Tensor, path: str | None, options
     origin, kind = origin_rows(options, variable, "made here"), class_names(variable)[0]
     *before, last = tensor_rows(content.example, options, path, content.node, origin, kind)
     return [*before, *way_rows(options, variable), last]
-
-
-def _children_of_real(variable: object, content: Contents, path: str | None) -> Children | None:
-    if not isinstance(content, (Constant, Real)):
-        return None
-    inside = concrete.children(_NO_LOOK, content.value, path)
-    return inside or (Children(named=_about(variable)) if source_object(variable) is not None else None)
 
 
 _NO_LOOK = ViewOptions(None)
@@ -185,16 +178,19 @@ def _about(variable: object) -> Rows:
 def _number_rows(options: ViewOptions, variable: object, content: Number) -> list[Row]:
     from dynascope.agent.internals.graph.graph import node_text
 
-    rows = [Row("node", node_text(content.node), hint=VIRTUAL)] if content.node is not None else []
+    rows = [virtual("node", node_text(content.node))] if content.node is not None else []
     return rows + about_rows(options, variable)
 
 
-def _variables(items: list[object], name: Callable[[int], str], path: Callable[[int], str | None]) -> Rows:
-    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        for i in range(start, min(stop, len(items))):
-            yield row(options, name(i), items[i], path(i))
-
-    return Rows(len(items), make)
+def _element_rows(part: Items | Entries | Members | None, path: str | None) -> Rows:
+    match part:
+        case Items():
+            return _item_rows(part, path)
+        case Entries():
+            return _entry_rows(part, path)
+        case Members():
+            return _member_rows(part)
+    return NONE
 
 
 def _item_rows(content: Items, path: str | None) -> Rows:
@@ -224,17 +220,6 @@ def _member_rows(content: Members) -> Rows:
             yield row(options, f"[{i}]", key_variable(member), None)
 
     return Rows(len(content.members), make)
-
-
-def _part_rows(content: Object, path: str | None) -> Rows:
-    part = content.builtin_part
-    if isinstance(part, Items):
-        return _item_rows(part, path)
-    if isinstance(part, Entries):
-        return _entry_rows(part, path)
-    if isinstance(part, Members):
-        return _member_rows(part)
-    return NONE
 
 
 def _attribute_rows(variable: object, content: Object, path: str | None) -> Rows:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values.locations import place_of_node
-from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed, virtual
 from dynascope.agent.inspection.values.text import integer_text
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
@@ -18,10 +18,6 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     stride_text,
     symbolic_text,
 )
-from dynascope.wire.dap import VariablePresentationHint
-
-VIRTUAL = VariablePresentationHint(kind="virtual")
-"""For rows that Dynascope adds: there is no such attribute."""
 
 
 def number_text(value: Any, options: ViewOptions) -> str:
@@ -65,6 +61,6 @@ def tensor_rows(
     ]
     rows += origin
     if node is not None:
-        rows.append(Row("node", node_text(node), hint=VIRTUAL, made_at=place_of_node(node)))
-    rows.append(Row("kind", kind or type(tensor).__name__, hint=VIRTUAL))
+        rows.append(virtual("node", node_text(node), made_at=place_of_node(node)))
+    rows.append(virtual("kind", kind or type(tensor).__name__))
     return rows

@@ -8,7 +8,8 @@ import functools
 import os.path
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -33,14 +34,7 @@ _WHOLE_DEPTH = 20
 _as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
 _qualname = type.__dict__["__qualname__"]
 _module = type.__dict__["__module__"]
-_brackets: dict[type, str] = {
-    list: "[]",
-    tuple: "()",
-    set: "{}",
-    frozenset: "{}",
-    dict: "{}",
-    collections.deque: "[]",
-}
+_brackets: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", collections.deque: "[]"}
 
 
 def class_text(cls: type) -> str:
@@ -50,10 +44,15 @@ def class_text(cls: type) -> str:
     return name if module in ("builtins", "__main__") or not isinstance(module, str) else f"{module}.{name}"
 
 
+def short_name(cls: type) -> str:
+    """Return the name of a class, without its module."""
+    name: str = type.__dict__["__name__"].__get__(cls)
+    return name
+
+
 def short_class_text(value: object) -> str:
     """Return the name of a value's class, without its module."""
-    name: str = type.__dict__["__name__"].__get__(type(value))
-    return name
+    return short_name(type(value))
 
 
 def integer_text(value: int, options: ViewOptions) -> str:
@@ -205,24 +204,21 @@ _writers: dict[type, Callable[[Any, ViewOptions, int], str]] = {
 
 def container_text(value: Any, builtin: type, options: ViewOptions, depth: int) -> str:
     """Return `[f32[3], 2, … 9 items]`, or `list of 9` deep inside another preview."""
-    count = length_of(value, builtin)
-    kind = type(value)
-    if kind is torch.Size:
+    if type(value) is torch.Size:
         return f"torch.Size([{', '.join(map(symbolic_text, value))}])"
-    name = short_class_text(value)
-    prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
-    if depth >= depth_shown(options) and count:
-        return f"{name} of {count}"
-    items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
+    texts = _item_texts(value, builtin, options, depth + 1)
+    return preview(options, short_class_text(value), _brackets[builtin], length_of(value, builtin), depth, texts)
+
+
+def _item_texts(value: Any, builtin: type, options: ViewOptions, depth: int) -> Iterator[str]:
+    if builtin is dict:
+        for key, item in dict.items(value):
+            yield f"{value_text(key, options, depth)}: {value_text(item, options, depth)}"
+        return
     names = field_names(value) if builtin is tuple else ()
-    texts = []
-    for i, item in zip(range(items_shown(options)), items, strict=False):
-        if builtin is dict:
-            texts.append(f"{value_text(item[0], options, depth + 1)}: {value_text(item[1], options, depth + 1)}")
-        else:
-            text = value_text(item, options, depth + 1)
-            texts.append(f"{names[i]}={text}" if i < len(names) else text)
-    return join_preview(prefix, _brackets[builtin], texts, count)
+    for i, item in enumerate(builtin.__iter__(value)):  # type: ignore[attr-defined]
+        text = value_text(item, options, depth)
+        yield f"{names[i]}={text}" if i < len(names) else text
 
 
 def field_names(value: object) -> tuple[str, ...]:
@@ -231,11 +227,26 @@ def field_names(value: object) -> tuple[str, ...]:
     return names if type(names) is tuple else ()
 
 
-def join_preview(prefix: str, brackets: str, texts: list[str], count: int) -> str:
-    """Join a preview: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
-    body = ", ".join(texts)
-    if count > len(texts):
-        body += f", … {count:,} items" if texts else f"{count:,} items"
+NOT_READ = "…"
+"""Stands for a value that is not read."""
+
+
+def preview(options: ViewOptions, name: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
+    """Return a preview: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`.
+
+    With too many items it is `[a, b, … 10 items]`, and deep inside `list of 9`.
+    """
+    if depth >= depth_shown(options) and count:
+        return f"{name} of {count}"
+    if not count and name == "set":
+        return "set()"
+    prefix = "" if name in ("list", "tuple", "dict", "set") else name
+    shown = list(islice(texts, items_shown(options)))
+    if shown and all(text == NOT_READ for text in shown):
+        return f"{name} of {count}"
+    body = ", ".join(shown)
+    if count > len(shown):
+        body += f", … {count:,} items" if shown else f"{count:,} items"
     elif brackets == "()" and count == 1 and not prefix:
         body += ","
     return f"{prefix}{brackets[0]}{body}{brackets[1]}"

@@ -58,17 +58,17 @@ def find_breakpoint_locations(session: Session, message: FindBreakpointLocations
 
 @serves(FindDataBreakpoint)
 def find_data_breakpoint(session: Session, message: FindDataBreakpoint) -> DataBreakpointInfo:
-    from dynascope.agent.breakpoints.data import info
+    from dynascope.agent.breakpoints.data import data_id
 
-    return info.info(message.name)
+    return data_id.info(message.name)
 
 
 @serves_at_stop(FindDataBreakpointAtStop)
 def find_data_breakpoint_at_stop(inspection: StopInspection, message: FindDataBreakpointAtStop) -> DataBreakpointInfo:
-    from dynascope.agent.breakpoints.data import info, info_at_stop
+    from dynascope.agent.breakpoints.data import data_id, info_at_stop
 
     if inspection.no_data_breakpoints is not None:
-        return info.refusal(inspection.no_data_breakpoints)
+        return data_id.refusal(inspection.no_data_breakpoints)
     if message.variables_reference is not None:
         return info_at_stop.of_child(*inspection.children(message.variables_reference), message.name)
     return info_at_stop.of_expression(message.name, inspection.frame(message.frame_id or 0))

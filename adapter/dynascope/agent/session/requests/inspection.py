@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @serves_at_stop(FormatStack)
 def format_stack(inspection: StopInspection, message: FormatStack) -> FormattedStackBody:
-    from dynascope.agent.inspection.frames.stack_format import formatted_stack
+    from dynascope.agent.inspection.stop_inspection import formatted_stack
 
     return formatted_stack(inspection, message)
 

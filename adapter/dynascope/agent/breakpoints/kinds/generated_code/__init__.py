@@ -1,1 +1,0 @@
-"""Breakpoints on instructions of generated code, and steps from one to the next while it runs."""

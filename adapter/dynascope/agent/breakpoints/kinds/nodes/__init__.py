@@ -1,1 +1,0 @@
-"""Function breakpoints that name an operator."""

@@ -1,0 +1,183 @@
+"""The stop checks of line, function and instruction breakpoints, which the hook asks before lines and instructions."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.breakpoints.kind import AddressedBreakpoint, Named
+from dynascope.agent.inspection.disassembly import Listing, Listings, number_of
+from dynascope.agent.internals.frames import instructions, resume, translators
+from dynascope.agent.program.functions import is_loaded
+from dynascope.agent.program.source_lines import own_lines
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
+from dynascope.wire.function_names import names_function_of
+from dynascope.wire.messages import Message
+
+
+class LineStops:
+    """The stop check of line breakpoints; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(
+        self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType, Sequence[int]], None]
+    ) -> None:
+        """Call `stops_in` with the code and the ids of the breakpoints that stop in it."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._table: Mapping[str, Mapping[int, Sequence[Breakpoint]]] = {}
+
+    def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
+        """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
+        self._table = {path: lines for path, lines in table.items() if lines}
+        is_needed, is_any_loaded = bool(self._table), lambda: any(map(is_loaded, self._table))
+        self._hook.set_check(self, is_needed, is_any_loaded, self._always_stops_at)
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        lines = self._table.get(real_path(code.co_filename))
+        return lines is not None and not own_lines(code).isdisjoint(lines)
+
+    def _always_stops_at(self, path: str, line: int) -> bool:
+        """Whether a breakpoint stops at a line without any condition."""
+        breakpoints = self._table.get(real_path(path), {}).get(line, ())
+        return any(breakpoint.stops_always for breakpoint in breakpoints)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if activation.comes_back:
+            return None
+        lines = self._table.get(real_path(activation.code.co_filename))
+        candidates = lines.get(activation.line or 0) if lines is not None else None
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code, ids_of(hits))
+        return Stop("breakpoint", ids_of(hits))
+
+
+class FunctionStops:
+    """The stop check of function breakpoints; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType], None]) -> None:
+        """Call `stops_in` with the code in which a breakpoint stops."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._named: Sequence[Named] = ()
+
+    def use(self, named: Sequence[Named]) -> None:
+        """Replace the breakpoints by these, each with the pattern of its name."""
+        self._named = tuple(named)
+        self._hook.set_check(self, bool(self._named))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return any(_names(pattern, code) for pattern, _ in self._named)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if not activation.enters_function or activation.comes_back:
+            return None
+        candidates = [breakpoint for pattern, breakpoint in self._named if _names(pattern, activation.code)]
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code)
+        return Stop("function breakpoint", ids_of(hits))
+
+
+def _names(pattern: str, code: types.CodeType) -> bool:
+    return names_function_of(pattern, code.co_qualname, code.co_filename)
+
+
+class InstructionStops:
+    """The stop check of instruction breakpoints; `use` is called on any thread."""
+
+    every_instruction = True
+
+    def __init__(self, hook: Hook, listings: Listings, send: Callable[[Message], None]) -> None:
+        self._hook = hook
+        self._listings = listings
+        self._hits = Hits(send)
+        self._table = _Table(listings, ())
+
+    def use(self, addressed: Sequence[AddressedBreakpoint]) -> None:
+        """Replace the breakpoints by these."""
+        self._table = _Table(self._listings, addressed)
+        self._hook.set_check(self, bool(addressed))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return self._table.are_in(code)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if not activation.may_stop:
+            return None
+        candidates = self._table.at(activation)
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
+        return Stop("instruction breakpoint", ids_of(hits)) if hits else None
+
+
+class _Table:
+    """All instruction breakpoints at one time. A new table replaces it."""
+
+    def __init__(self, listings: Listings, addressed: Sequence[AddressedBreakpoint]) -> None:
+        self._listings = listings
+        self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
+        self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
+        self._resumed: dict[int, tuple[weakref.ref[types.CodeType], dict[int, int]]] = {}
+        for row in addressed:
+            if isinstance(row.code, int):
+                self._awaited.setdefault(row.code, []).append((row.index, row.breakpoint))
+            else:
+                self._add(row.code, row.index, row.breakpoint)
+
+    def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
+        at = self._at.setdefault(listing.code_id, (listing, {}))[1]
+        at.setdefault(index, []).append(breakpoint)
+
+    def are_in(self, code: types.CodeType) -> bool:
+        """Whether a frame of this code may reach a breakpoint."""
+        if self._in(code) is not None or self._in(resume.original_code(code)) is not None:
+            return True
+        return bool(self._awaited) and number_of(code) in self._awaited
+
+    def at(self, activation: Activation) -> Sequence[Breakpoint]:
+        """Return the breakpoints at the instruction about to be traced."""
+        if self._awaited and (awaited := self._awaited.pop(number_of(activation.code), None)) is not None:
+            listing = self._listings.of(activation.translator)
+            for at_index, breakpoint in awaited:
+                self._add(listing, max(at_index, listing.first_traced()), breakpoint)
+        if not self._at:
+            return ()
+        code, index = activation.code, translators.instruction_index(activation.translator)
+        own = self._in(code)
+        breakpoints = list(own[1].get(index, ())) if own is not None else []
+        if activation.original is not code and (original := self._in(activation.original)) is not None:
+            place = self._places(activation, original[0]).get(index)
+            if place is not None:
+                breakpoints += original[1].get(place, ())
+        return breakpoints
+
+    def _in(self, code: types.CodeType) -> tuple[Listing, dict[int, list[Breakpoint]]] | None:
+        there = self._at.get(id(code))
+        return there if there is not None and there[0].is_of(code) else None
+
+    def _places(self, activation: Activation, original: Listing) -> dict[int, int]:
+        entry = self._resumed.get(id(activation.code))
+        if entry is None or entry[0]() is not activation.code:
+            resumed = instructions.instructions_of(activation.translator)
+            places = instructions.places_in_original(resumed, original.instructions)
+            entry = self._resumed[id(activation.code)] = weakref.ref(activation.code), places
+        return entry[1]

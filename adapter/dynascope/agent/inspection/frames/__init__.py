@@ -1,1 +1,0 @@
-"""Serve symbolic and run-time stack frames, with their parameters and step-in targets."""

@@ -1,0 +1,60 @@
+"""Build the headings of a frame's own values: Locals, Closure, Globals, and the Value Stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynascope.agent.inspection.values import symbolic
+from dynascope.agent.inspection.values.names import Names, rows_of_names
+from dynascope.agent.inspection.values.rows import Children, Heading, Row, Rows, ViewOptions, few
+from dynascope.agent.internals.frames.frame_state import value_stack
+from dynascope.agent.internals.frames.stack_roles import stack_roles
+from dynascope.agent.internals.variables.variables import is_variable
+
+
+def local_heading(names: Names) -> Heading:
+    """Return Locals; in place of a number a client may offer to try another."""
+    rows = rows_of_names(names.bound_locals)
+
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+        for row in rows.make(options, start, stop):
+            row.is_tried = row.is_number
+            yield row
+
+    children = Children(named=Rows(rows.count, make, names=rows.names))
+    return Heading("Locals", children, hint="locals", empty="(no locals yet)")
+
+
+def closure_heading(names: Names) -> Heading:
+    """Return Closure: names of enclosing functions, read through their cells."""
+    return Heading("Closure", Children(named=rows_of_names(names.closure)))
+
+
+def global_heading(names: Names) -> Heading:
+    """Return Globals: those that the code names, with values assigned while tracing."""
+
+    def make(options: ViewOptions) -> list[Row]:
+        return [named.row(options, name, name) for name, named in names.globals().items()]
+
+    children = few(make)
+    return Heading("Globals", children, expensive=True, hint="globals", empty="(the code names no globals)")
+
+
+def stack_heading(names: Names) -> Heading:
+    """Return Value Stack: operands of later instructions, top first, with roles."""
+    stack = value_stack(names.translator)
+
+    def make(options: ViewOptions) -> list[Row]:
+        roles = _roles(names, len(stack))
+        operands = [(f"[{i}] {roles[i]}".rstrip(), each) for i, each in enumerate(stack) if is_variable(each)]
+        return [symbolic.row(options, name, operand, None) for name, operand in reversed(operands)]
+
+    return Heading("Value Stack", few(make), hint="registers")
+
+
+def _roles(names: Names, count: int) -> list[str]:
+    try:
+        # during an instruction, for example at a graph break, its operands may already be popped
+        return [*(role or "" for role in stack_roles(names.translator)), *[""] * count][:count]
+    except Exception:  # unexpected bytecode: still show the values, by position
+        return [""] * count

@@ -1,1 +1,0 @@
-"""Tables: the calls that break the graph, and what the functions of torch return."""
