@@ -17,12 +17,13 @@ from dynascope.agent.internals.compile.call import arguments_of, keywords_of
 from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.graph.graph import graph_size
+from dynascope.agent.internals.graph.graph_facts import graphs_of
 from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, is_user_code
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
-from dynascope.agent.recorder.frame import has_file, path_of, path_of_file
+from dynascope.agent.recorder.frame import has_file, is_users, path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
@@ -152,7 +153,7 @@ class CompileRecording:
         self._graph_sizes.append(graph_size(graph_module))
         self._pause_line()
         if self._keeps_generated:
-            self._graphs.append(at_the_end.graphs(graph_module))
+            self._graphs.append(graphs_of(graph_module, is_users, path_of_file))
             self.backend_goes_on()
 
     def backend_goes_on(self) -> None:

@@ -1,24 +1,16 @@
-"""Read the facts known at the end of a compile: its backend and graphs, guards, symbols and bytecode."""
+"""Read the symbols where a compile ends, and shorten the texts of what failed."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from dynascope.agent.internals.graph.graph_facts import graphs_of
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
-from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.recorder.frame import path_of_file
 from dynascope.facts import break_message
-from dynascope.facts.generated.model import Graph
 from dynascope.facts.model import Symbol, Tensor
 
 _LINE_KEPT = 1000
 _WORD = re.compile(r"[A-Za-z_]\w*")
-
-
-def graphs(graph_module: Any) -> list[Graph]:
-    return graphs_of(graph_module, lambda path: is_user_code(real_path(path)), path_of_file)
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:

@@ -54,6 +54,10 @@ def has_file(name: str) -> bool:
     return bool(name) and not name.startswith("<")
 
 
+def is_users(path: str) -> bool:
+    return is_user_code(real_path(path))
+
+
 _KNOWN_CODES = 20_000
 _codes: dict[int, Code] = {}
 

@@ -9,8 +9,7 @@ from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, value_of_aot
 from dynascope.agent.internals.graph.graph_facts import graphs_of
-from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.recorder.frame import path_of_file
+from dynascope.agent.recorder.frame import is_users, path_of_file
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm
 
 
@@ -19,7 +18,7 @@ def recorded_forms(made: Callable[[str, LaterForm], None]) -> NamedForms:
 
     def graph(name: str, heading: str, module: Any) -> None:
         if (compile_id := _compile_id()) is not None:
-            made(compile_id, LaterForm(name, heading, graphs_of(module, _is_users, path_of_file, value_of_aot)))
+            made(compile_id, LaterForm(name, heading, graphs_of(module, is_users, path_of_file, value_of_aot)))
 
     def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:
         if (compile_id := _compile_id()) is not None:
@@ -27,14 +26,10 @@ def recorded_forms(made: Callable[[str, LaterForm], None]) -> NamedForms:
             form = LaterForm(name, heading, text=whole[:CODE_KEPT], left_out=max(0, len(whole) - CODE_KEPT))
             made(compile_id, form)
 
-    return NamedForms(_is_users, graph, text)
+    return NamedForms(is_users, graph, text)
 
 
 def _compile_id() -> str | None:
     """Return the id of the compile in progress, or of that whose backward is compiled, if any."""
     compile_id, _ = compile_id_and_attempt()
     return None if compile_id == "?" else compile_id
-
-
-def _is_users(path: str) -> bool:
-    return is_user_code(real_path(path))
