@@ -15,7 +15,17 @@ from dynascope.wire.dap import Thread, ThreadsBody
 def program_threads() -> ThreadsBody:
     """Return the body of DAP's `threads` response, without Dynascope's threads."""
     threads = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
-    return ThreadsBody(threads=[Thread(id=thread.native_id or 0, name=thread.name) for thread in threads])
+    return ThreadsBody(threads=[Thread(id=native_id(thread), name=thread.name) for thread in threads])
+
+
+def native_id(thread: threading.Thread) -> int:
+    """Return the system's number of a thread, 0 before it has one.
+
+    In a forked process `Thread.native_id` of the main thread is its parent's (Python 3.11 to 3.13).
+    """
+    if sys.platform == "linux" and thread is threading.main_thread():
+        return os.getpid()
+    return thread.native_id or 0
 
 
 def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:

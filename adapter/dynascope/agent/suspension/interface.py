@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.program import interruption
+from dynascope.agent.program.frames import native_id
 from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
@@ -120,7 +121,7 @@ class Suspension:
 
     def thread(self, thread_id: int) -> threading.Thread | None:
         """Return the thread with this DAP id, or None."""
-        return next((thread for thread in threading.enumerate() if thread.native_id == thread_id), None)
+        return next((thread for thread in threading.enumerate() if native_id(thread) == thread_id), None)
 
     def release_all(self) -> None:
         """Resume every thread, at the end of the session."""
