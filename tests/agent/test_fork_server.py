@@ -37,6 +37,14 @@ pytestmark = [
 ]
 
 
+def test_programs_are_forked_in_a_run_for_which_make_was_told_python_and_torch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHON", "python3.12")
+    monkeypatch.setenv("TORCH", "torch==2.15.0")
+    assert int(parent()) != os.getpid()
+
+
 def test_files_arguments_and_exit_codes_are_the_programs() -> None:
     done = run("print(sys.stdin.read(), sys.argv); print('error', file=sys.stderr); sys.exit(7)", input="typed")
     assert (done.returncode, done.stdout, done.stderr) == (7, "typed ['-c']\n", "error\n")
