@@ -178,7 +178,7 @@ test('the timeline of the compile, and the way back to an event', { timeout: 240
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
   if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
-  const row = view.locator('.monaco-list-row', { hasText: 'Dynamo begins to compile forward.' });
+  const row = view.locator('.monaco-list-row', { hasText: /Dynamo begins to compile \S*forward\./ });
   await row.hover();
   await workbench.screenshot('timeline');
   await row.locator('.action-label[aria-label="Go There"]').click();
@@ -217,7 +217,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
   if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
-  const row = view.locator('.monaco-list-row', { hasText: 'the guard of compile 0/0 failed' });
+  const row = view.locator('.monaco-list-row', { hasText: 'Recompiled because of' });
   await view.locator('.monaco-list-row').first().hover();
   await page.mouse.wheel(0, 66); // three rows: the view shows a part of this one
   await row.hover();
