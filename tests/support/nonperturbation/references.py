@@ -76,7 +76,8 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _name(value: object) -> str:
-    return getattr(value, "__qualname__", None) or type(value).__qualname__
+    named = isinstance(value, (type, types.FunctionType))  # of others Dynamo's lazy variables would be read
+    return value.__qualname__ if named else type(value).__qualname__
 
 
 def in_garbage(compile: Callable[[], None]) -> list[str]:
