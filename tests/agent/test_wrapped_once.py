@@ -37,12 +37,16 @@ def functions_of(name: TorchName) -> Iterator[Any]:
         function = vars(function).get("__wrapped__") if inspect.isfunction(function) else None
 
 
+def is_a_wrapper_of_ours(function: Any) -> bool:
+    """Whether it is one, and no function that stands where torch has None."""
+    wraps = inspect.isfunction(function) and hasattr(function, "__wrapped__")
+    return wraps and is_our_code(function.__code__.co_filename)
+
+
 def times_wrapped() -> dict[TorchName, int]:
     """Return how many functions of ours are around each name of torch, where there is one."""
     ours = {
-        name: sum(inspect.isfunction(each) and is_our_code(each.__code__.co_filename) for each in functions_of(name))
-        for name in all_names()
-        if is_found(name)
+        name: sum(is_a_wrapper_of_ours(each) for each in functions_of(name)) for name in all_names() if is_found(name)
     }
     return {name: number for name, number in ours.items() if number}
 
