@@ -1,6 +1,6 @@
 """Leave out torch's measurement of how long the guards of a compile take.
 
-It writes 32 MB of memory first, to empty the processor's cache: 33 ms of each compile, for a number that is logged.
+torch empties the processor's cache first: that takes 33 ms of each compile, for a number that is only logged.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ HITS = " Its hits count over all compiles."
 HITS_OF_RUNS = " Its hits count over all compiles, and when it runs uncompiled."
 DISABLED = "{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
 NO_FUNCTION_YET = "Dynamo has traced no function of this name yet."
-LEFT_UNCOMPILED = (
+RUNS_UNCOMPILED = (
     "{name} is left uncompiled, and stops here each time it runs. What would inline it breaks its graph at the call, "
     "or runs uncompiled too: with fullgraph=True, and where it is called in the body of torch.cond, torch.func.grad or "
     "the like."

@@ -97,7 +97,7 @@ def stopped(reason: str, text: str | None) -> str:
 
 
 def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:
-    """Return `1 failed compile`, `2 graph breaks`, `3 recompiles`: those that there are."""
+    """Return `1 failed compile`, `2 graph breaks`, `3 recompiles`, without the counts of 0."""
     counts = (failed, "failed compile"), (breaks, "graph break"), (recompiles, "recompile")
     return [counted(number, what) for number, what in counts if number]
 

@@ -17,7 +17,7 @@ _NOT_COMPILED: dict[model.CompileStatus, str] = {
 def not_recorded(each: model.Compile, what: str, is_imported: bool, has_graphs: bool) -> str:
     """Return a sentence: `0/1 has no recorded graph: it was not compiled`.
 
-    `has_graphs`: those that Dynamo made are recorded.
+    `has_graphs`: whether the graphs that Dynamo made are recorded.
     """
     if is_imported:
         why = "it was imported from a log"

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from dynascope.explain.sizes import size_advice
+from dynascope.explain.sizes import STAYS, size_advice
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import (
     GuardedValue,
@@ -17,8 +17,8 @@ from dynascope.facts.recompiles.guarded_value import (
     is_first_state,
     readable,
 )
-from dynascope.facts.recompiles.known import NOTHING, STAYS, Keyed, Known
-from dynascope.facts.recompiles.recompile_reason import MADE_SINCE, NO_GUARD, RANGE_OF_MARK, is_bound_of_two
+from dynascope.facts.recompiles.known import NOTHING, Keyed, Known
+from dynascope.facts.recompiles.recompile_reason import NO_GUARD, RANGE_OF_MARK, is_bound_of_two
 
 _BY_KIND: dict[Kind, str] = {
     "stride": "Give it the same memory layout in each call: `.contiguous()` before the call.",
@@ -73,6 +73,7 @@ _GONE = (
     "A compile ends with the object that it was made for: pass one that lives on, not a new one for each call, such as "
     "a bound method (`history.append`)."
 )
+MADE_SINCE = "another thread has compiled that while this call waited, or what its guards check has changed since"
 _AT_ONCE = (
     f"Torch looks up compiled code before it waits for its lock: {MADE_SINCE}. Where threads call it at once, call it "
     "once before they start."

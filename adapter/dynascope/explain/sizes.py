@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dynascope.facts.recompiles.known import STAYS, Known
+from dynascope.facts.recompiles.known import Known
 from dynascope.facts.recompiles.relations import is_number, relations
 
 _PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
@@ -15,6 +15,8 @@ ASKS = f"The function asks how large its arguments are, and compiles for each an
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
 FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
 _WAS_FIXED = f"Sizes are dynamic, but the code held this one, or an equal one, to what it was then: {WHAT_TO_DO}"
+STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
+"""The reason why nothing becomes dynamic."""
 STAYS_FIXED = f"Sizes stay fixed while {STAYS}."
 _MARK = "Before the call: {marks}; or compile with `dynamic=True`."
 _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."

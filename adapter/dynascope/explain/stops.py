@@ -8,11 +8,10 @@ from dynascope.explain.effects import Effect, as_sentence, effect
 from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
-from dynascope.explain.remedies import remedies_of
+from dynascope.explain.remedies import MADE_SINCE, remedies_of
 from dynascope.facts.break_message import BreakMessage
 from dynascope.facts.counts import counted
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
 
 _RETURNS, _JUMPS, _UNCOMPILED = "return_value", "generic_jump", "step_unsupported"
 """torch's reasons for the end of a graph that is no graph break (`OutputGraph.compile_subgraph_reason`, 2.0)."""

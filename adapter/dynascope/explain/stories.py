@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from dynascope.explain.remedies import MADE_SINCE
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import guarded_value
-from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
 
 _CALLED = "It was called at {place} in {function}."
 _LIMIT = {

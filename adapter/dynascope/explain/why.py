@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dynascope.explain.problem import where
+from dynascope.explain.remedies import MADE_SINCE
 from dynascope.explain.stops import AFTER_LIMIT
-from dynascope.facts.recompiles.recompile_reason import MADE_SINCE, is_of_zero_and_one, is_range_of_mark
+from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 
 NO_COMPILE = "`why` is answered where Dynamo compiles a function, and it does not at this stop."
 NO_CODE = "{name} has no compiled code, and Dynamo does not compile it here."

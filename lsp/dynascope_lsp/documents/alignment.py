@@ -41,7 +41,7 @@ class Alignment:
 
 
 def _matches(then: Sequence[bytes], now: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Return pairs of equal lines: those at both ends, and those that difflib finds between."""
+    """Return pairs of equal lines: the lines at both ends, and the matches of difflib between."""
     length = min(len(then), len(now))
     head = next((i for i in range(length) if then[i] != now[i]), length)
     tail = next((i for i in range(length - head) if then[-1 - i] != now[-1 - i]), length - head)

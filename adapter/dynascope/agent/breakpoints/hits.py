@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made", bound=Breakpoint)
 
 _at_work: dict[int, Breakpoint] = {}
-"""By id, for the whole process: debugpy counts through `stops`, which gets only the id."""
+"""The breakpoints of this process by id: debugpy calls `stops` with the id alone."""
 
 
 @overload

@@ -1,4 +1,4 @@
-"""What to expect of a line breakpoint, from what Dynamo has done with its function, and why one was never hit."""
+"""Tell where a line breakpoint can stop, or why it was never hit, from what Dynamo did with its function."""
 
 from __future__ import annotations
 

@@ -223,9 +223,9 @@ class Documents:
         if existing is None or generated is None:
             return SourceBody(content=_CODE_GONE, mime_type=PLAIN)
         if document.generated is not None:
-            from dynascope.agent.documents.generated_code import beside
+            from dynascope.agent.documents.generated_code import side_by_side
 
-            lines = beside(existing, generated, document.parts or {}).lines
+            lines = side_by_side(existing, generated, document.parts or {}).lines
             return SourceBody(content="\n".join([*lines, ""]), mime_type=BYTECODE)
         if guards_of is None:
             from dynascope.agent.internals.codegen.bytecode import listing

@@ -34,7 +34,7 @@ class _Cell(NamedTuple):
     offset: int | None = None
 
 
-def beside(code: types.CodeType, generated: types.CodeType, parts: Mapping[int, str]) -> GeneratedCode:
+def side_by_side(code: types.CodeType, generated: types.CodeType, parts: Mapping[int, str]) -> GeneratedCode:
     """Return both, side by side; `parts` gives the purpose of parts of `generated`, by offset."""
     own, made = list(_own(code)), list(_made(generated, parts))
     lines = [

@@ -27,7 +27,7 @@ _COULD_CHANGE = "These could change then, and the compiled code would be used al
 
 @dataclass(slots=True)
 class Reduced:
-    """The guards that are left, and those that are gone, as torch writes them."""
+    """The guards that a filter keeps, and the guards that it drops, as torch writes them."""
 
     name: str
     left: list[GuardLine]

@@ -40,12 +40,12 @@ IsUsers = Callable[[str], bool]
 
 
 class Kernels(NamedTuple):
-    """What a piece of Inductor's output code is from: the stacks of user code, as texts."""
+    """The lines of the user that Inductor's output code comes from, as stacks."""
 
     fused: dict[str, list[list[str]]]
-    """By name of a kernel that Inductor wrote: for each call of it, in their order."""
+    """The stacks of each call of a kernel that Inductor wrote, in the order of the calls, by the kernel's name."""
     buffers: dict[str, list[str]]
-    """By name of a buffer (`buf0`), for the calls of ready-made kernels."""
+    """The stacks of a buffer (`buf0`), for calls of ready-made kernels."""
 
 
 class NamedForms:

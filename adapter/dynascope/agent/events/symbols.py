@@ -1,4 +1,4 @@
-"""Report what a compile decides about symbols, the sizes it specialises, and those that had to stay dynamic."""
+"""Report the symbols of a compile, sizes that it specialises, and marked sizes that could not stay dynamic."""
 
 from __future__ import annotations
 

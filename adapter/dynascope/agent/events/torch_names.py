@@ -35,7 +35,7 @@ IMPORTED_LATER = frozenset(
 """Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""
 
 Feature = NewType("Feature", str)
-"""What a user loses when a torch lacks a name; each is a noun for a sentence."""
+"""A feature that does not work where torch lacks a name; its text is the subject of a sentence."""
 STOPS = Feature("compile-time stops")
 RECORDING = Feature("recording")
 DATA_BREAKPOINTS = Feature("data breakpoints")

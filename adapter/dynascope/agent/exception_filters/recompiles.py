@@ -34,7 +34,7 @@ class Recompiles(FilterSource):
 
     def install(self) -> None:
         self._pending: dict[int, tuple[types.CodeType, tuple[str, str]]] = {}
-        """By thread ident: the code about to be recompiled, and what is told of it."""
+        """The code that is recompiled next, with the title and text of its stop, by thread ident."""
         self.listen(RecompileEvents(self._recompiles, self.hook.failures, self._refused))
         self.hook.add_check(self)
 

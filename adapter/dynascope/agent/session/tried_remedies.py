@@ -16,8 +16,8 @@ from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.explain import why as says
 from dynascope.explain.remedies import remedies
+from dynascope.explain.sizes import STAYS
 from dynascope.facts.recompiles.guarded_value import GuardedValue
-from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import relations
 from dynascope.facts.recompiles.wanted_value import number_wanted
 

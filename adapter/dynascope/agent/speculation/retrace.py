@@ -92,7 +92,7 @@ def _all_side_effects(last: Any) -> list[Any]:
                 found.append(owner)
 
     for each in found:  # becomes longer meanwhile
-        base.VariableTracker.visit(note, [each.id_to_variable, each.store_attr_mutations], visited)
+        base.VariableTracker.visit(note, list(vars(each).values()), visited)
     return found
 
 

@@ -108,10 +108,6 @@ class Stepping:
         """Whether the step may end in the continuation of this function."""
         return self._functions is not None and function in self._functions
 
-    @property
-    def follows_every_frame(self) -> bool:
-        return self.mode is Mode.INTO
-
     def follows(self, frame: FrameId) -> bool:
         return self.mode is Mode.INTO or (self.frame == frame and self.mode in _IN_ONE_FRAME)
 

@@ -194,8 +194,7 @@ async def cancel(session: Session, call: Call[CancelArguments]) -> Body:
         task = session.cancellable.get(seq)
         if task is None:
             raise RequestError(
-                f"Request {seq} is not being served any more, or it is one that cannot be cancelled "
-                "(debugpy's, and those that change something)."
+                f"Request {seq} has ended, or cannot be cancelled: debugpy answers it, or it changes something."
             )
         task.cancel()
     return None

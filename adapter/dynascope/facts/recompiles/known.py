@@ -12,8 +12,6 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
-STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
-"""Why nothing becomes dynamic."""
 
 
 class Known(Struct, frozen=True, kw_only=True):

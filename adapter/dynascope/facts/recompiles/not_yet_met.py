@@ -14,7 +14,7 @@ F = TypeVar("F", bound=model.VaryingGuard)
 def not_yet_met(
     found: Iterable[F], recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]
 ) -> list[F]:
-    """Return those that no recompile tells yet."""
+    """Return the guards for which no recompile is recorded."""
     met = set()
     for each in recompiles:
         failed = guarded_value(each.guard)

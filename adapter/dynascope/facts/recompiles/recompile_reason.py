@@ -27,7 +27,6 @@ _OF_MARK = "_dynamo/variables/builder.py"
 RANGE_OF_MARK = "The size was marked with this range: give the mark another `min` or `max`, or none."
 NO_GUARD = "no guard: all of them hold now"
 """The text in place of a failed guard where torch finds that none fails (2.11)."""
-MADE_SINCE = "another thread has compiled that while this call waited, or what its guards check has changed since"
 _UNEXPECTED = "Unexpected recompilation: "
 _STACK = "\nUser stack trace:"
 _FAILURES = (

@@ -1,4 +1,4 @@
-"""Data breakpoints, which stop at what the compiler decides of a value, in any frame, and why one never did."""
+"""Set data breakpoints, which stop where a value changes or the compiler decides about it, in any frame."""
 
 from __future__ import annotations
 

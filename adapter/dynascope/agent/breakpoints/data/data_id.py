@@ -144,7 +144,7 @@ def refusal(why: str) -> DataBreakpointInfo:
 
 @dataclass(slots=True)
 class Observed:
-    """What compiles have shown of the value so far, to explain why it was never hit."""
+    """What was seen of the value in compiles: a breakpoint that was never hit is explained from it."""
 
     compiled: bool = False
     """Whether its function was compiled, or a compile began in it."""

@@ -97,9 +97,9 @@ class CodeBreakpoints(BreakpointKind):
         return next((each for each in self._documents.generated() if each.source.path == path), None)
 
     def _place(self, path: str, document: Generated, asked: Sequence[SourceBreakpoint]) -> list[BreakpointState]:
-        from dynascope.agent.documents.generated_code import beside
+        from dynascope.agent.documents.generated_code import side_by_side
 
-        instructions = enumerate(beside(document.code, document.generated, document.parts).offsets, 1)
+        instructions = enumerate(side_by_side(document.code, document.generated, document.parts).offsets, 1)
         offsets = {line: offset for line, offset in instructions if offset is not None}
         states, rows = [], []
         for each in asked:

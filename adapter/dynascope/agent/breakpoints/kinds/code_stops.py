@@ -17,7 +17,7 @@ from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.breakpoints.hits import Hits, ids_of
 from dynascope.agent.documents.documents import Documents, Generated
-from dynascope.agent.documents.generated_code import beside
+from dynascope.agent.documents.generated_code import side_by_side
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.stack_frames import evaluate_running, running_headings
 from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -64,7 +64,7 @@ class GeneratedCodeInspection(StopInspection):
         super().__init__(ids)
         self._frame = frame
         self._document = document
-        listing = beside(document.code, document.generated, document.parts)
+        listing = side_by_side(document.code, document.generated, document.parts)
         self._line = listing.offsets.index(frame.f_lasti) + 1
         self._lines = listing.lines
         name = (document.source.name or "").removesuffix(" bytecode")

@@ -19,7 +19,7 @@ from dynascope.agent.breakpoints.traced_functions import CompiledRoots
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.explain.breakpoints import ALWAYS_RUNS, LEFT_UNCOMPILED
+from dynascope.explain.breakpoints import ALWAYS_RUNS, RUNS_UNCOMPILED
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 
@@ -62,7 +62,7 @@ class RunBreakpoints(LineKind):
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
         key = where.function
-        return placement.placed(asked.id, ALWAYS_RUNS if key is None else LEFT_UNCOMPILED.format(name=key.name), where)
+        return placement.placed(asked.id, ALWAYS_RUNS if key is None else RUNS_UNCOMPILED.format(name=key.name), where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
         before = self._rows.pop(path, None)

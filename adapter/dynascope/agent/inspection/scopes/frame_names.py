@@ -31,7 +31,7 @@ def closure_heading(names: Names) -> Heading:
 
 
 def global_heading(names: Names) -> Heading:
-    """Return Globals: those that the code names, with values assigned while tracing."""
+    """Return Globals: the globals that the code names, with values assigned while tracing."""
 
     def make(options: ViewOptions) -> list[Row]:
         return [named.row(options, name, name) for name, named in names.globals().items()]

@@ -204,7 +204,7 @@ def _member(match: re.Match[str]) -> str:
 
 
 def built_guards(output: Any, kept: Iterable[Any], real_path: Callable[[str], str]) -> list[Guard]:
-    """Return those that are kept of the guards of an `OutputGraph` (2.0), with their code.
+    """Return the guards of an `OutputGraph` (2.0) that no filter has dropped, with their code.
 
     Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path`
     turns Dynamo's file names into paths; path and line are "" and 0 for a guard that comes from no line of the user.

@@ -108,7 +108,7 @@ class Histories(TraceObserver):
 
 
 class TapedCompiles:
-    """The compile that is stopped, and those that have ended, as far as there are tapes of them."""
+    """The compile that is stopped and the compiles that have ended, where they have tapes."""
 
     def __init__(self, histories: Histories, now: TapeWriter | None) -> None:
         self._histories = histories
