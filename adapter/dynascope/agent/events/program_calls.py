@@ -59,9 +59,10 @@ def _without_spec(value: Any) -> Any:
 
     Up to 2.11 one of `nonstrict_trace` is in `flat_apply._ConstantFunction` (2.8), in a `_pytree.ConstantNode` (2.7).
     """
-    if type(value).__name__ != "TreeSpec":
+    pytree: Any = sys.modules["torch.utils._pytree"]
+    if type(value) is not pytree.TreeSpec:
         return value
-    constant = getattr(value.__dict__.get("_context"), "value", None)
+    constant = getattr(value._context, "value", None)  # its class has slots, no __dict__
     return getattr(constant, "func", None)
 
 
