@@ -43,6 +43,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Inductor compiles a program for each set of vector instructions in each new cache: 5 CPU seconds
+    os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
     if not hasattr(config, "workerinput") and fork_server.can_be_used():
         for kind in (fork_server.PROGRAMS, fork_server.TOOLS):
             server = fork_server.ForkServer(kind)

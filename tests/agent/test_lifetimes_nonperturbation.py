@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,25 @@ SAMPLE = (
 )
 _MEMORY = 0.01
 """The part by which the peak of memory may differ where tensors are big."""
+_GARBAGE_IN_CYCLES = (
+    "program_garbage_in_cycles_without_a_collection",
+    "program_gc_callbacks",
+    "program_cached_property_and_slots",
+)
+"""Programs that leave garbage in cycles to whichever collection comes next.
+
+With a threshold of 1, there is a collection each time that a container is made: of a call's arguments, too, which a
+wrapper of a torch function cannot hide.
+"""
+
+
+def cases() -> Iterator[Any]:
+    """Yield file, program and setting of the garbage collector; other legs than the first leave the collector on."""
+    for (file, program), collections in itertools.product(programs(), COLLECTIONS):
+        marks = [] if collections == "on" else [pytest.mark.main_leg]
+        if collections == "threshold 1" and program in _GARBAGE_IN_CYCLES:
+            marks.append(pytest.mark.xfail(reason="each call of a Python function can bring the collection forward"))
+        yield pytest.param(file, program, collections, marks=marks)
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +72,7 @@ def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(
-    "collections", [COLLECTIONS[0], *(pytest.param(each, marks=pytest.mark.main_leg) for each in COLLECTIONS[1:])]
-)
-@pytest.mark.parametrize(("file", "program"), programs(), ids=lambda value: value.removeprefix("program_"))
+@pytest.mark.parametrize(("file", "program", "collections"), cases(), ids=lambda value: value.removeprefix("program_"))
 def test_program(server: Server, file: str, program: str, collections: str) -> None:
     plain = server.run(Run(file, program, "plain", collections))
     if program.endswith("inductor"):

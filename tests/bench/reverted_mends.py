@@ -20,6 +20,7 @@ from tests.support.marks import ROOT
 
 QUICK = "not cuda and not matrix"
 PRODUCT = ["adapter", "lsp"]
+OTHERS = [".", *(f":!{wing}" for wing in PRODUCT)]
 
 
 @click.command()
@@ -77,9 +78,11 @@ def changed(commit: str) -> list[str]:
 def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     """Return what became of a mend that is taken back, and the test that found it missing."""
     git("checkout", "--quiet", "--force", "HEAD", folder=copy)
-    change = git("diff", f"{commit}^", commit, "--", *PRODUCT)
-    applied = subprocess.run(["git", "apply", "--reverse", "--3way"], cwd=copy, input=change, text=True, stderr=-1)
-    if applied.returncode:
+    subprocess.run(["git", "revert", "--no-commit", commit], cwd=copy, capture_output=True)  # follows renamed files
+    in_the_way = git("diff", "--name-only", "--diff-filter=U", "--", *PRODUCT, folder=copy)
+    git("restore", "--source=HEAD", "--staged", "--worktree", "--", *OTHERS, folder=copy)
+    is_taken_back = git("diff", "--name-only", "HEAD", "--", *PRODUCT, folder=copy)
+    if in_the_way or not is_taken_back:
         git("reset", "--quiet", "--hard", folder=copy)
         return "left out", ": later changes are in the way"
     search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)

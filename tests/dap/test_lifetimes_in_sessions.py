@@ -14,6 +14,11 @@ from tests.support.nonperturbation.cold import COLLECTIONS, FOLDER, ROOT, progra
 
 Program = tuple[str, str]
 """The file of a program, and its name."""
+NEVER_STOPS = "program_module_of_python_dropped"
+"""The program whose compiled functions are in a file that it writes."""
+CHANGED_BY_DEBUGPY = "program_threads_that_compile", "program_cached_property_and_slots"
+"""Programs that show what pydevd does: it keeps the objects of threads, whose ids are in its names of them; and at run
+time it evaluates the properties of a value that a client opens."""
 SAMPLE = ("weak_references", "program_guard_on_a_weak_reference"), ("compiles", "program_resume_functions")
 _SETTINGS = {"on": "pass", "off": "gc.disable()", "threshold 1": "gc.set_threshold(1)"}
 _TITLE = "=== "
@@ -33,6 +38,10 @@ for module, program in {programs!r}:
 """
 _READ_AT_ONCE = 2
 """The frames that are read at a stop, and the levels of their variables."""
+
+
+def compared() -> list[Program]:
+    return [each for each in programs() if each[1] not in CHANGED_BY_DEBUGPY]
 
 
 def driver(folder: Path, programs: Iterable[Program], collections: str) -> Path:
@@ -71,16 +80,15 @@ def stops(client: DapClient) -> Iterator[Stop]:
         yield Stop(client, event["body"])
 
 
-def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bool) -> str:
-    """Return what the program prints in a session."""
+def observed(client: DapClient, path: Path, files: Iterable[str], is_stopped: bool) -> tuple[str, bool]:
+    """Return what the program prints in a session, and whether it has stopped."""
     client.launch(launch(path), dict(map(traced_lines, files)) if is_stopped else {})
     has_stopped = False
     for stop in stops(client):
         has_stopped = True
         read(stop)
         stop.resume()
-    assert has_stopped is is_stopped
-    return client.output("stdout")
+    return client.output("stdout"), has_stopped
 
 
 def by_program(output: str) -> dict[str, str]:
@@ -93,18 +101,35 @@ Compare = Callable[[Sequence[Program], str], None]
 
 @pytest.fixture
 def compare(spawn: Callable[..., DapClient], tmp_path: Path) -> Compare:
-    """Compare what programs print in sessions with what they print alone."""
+    """Compare what programs print in sessions with what they print alone.
+
+    debugpy's own objects bring a collection forward or put it off. Where a program says the same in another order, it
+    has to say it in the same order with the collector off.
+    """
 
     def in_sessions(programs: Sequence[Program], collections: str) -> None:
         path = driver(tmp_path, programs, collections)
         plain = by_program(alone(path))
         assert list(plain) == [name for _, name in programs]
+        in_other_order = set()
         for is_stopped in (False, True):
-            seen = by_program(observed(spawn(), path, {file for file, _ in programs}, is_stopped))
+            output, has_stopped = observed(spawn(), path, {file for file, _ in programs}, is_stopped)
+            assert has_stopped is (is_stopped and list(plain) != [NEVER_STOPS])
+            seen = by_program(output)
             differs = {name: (printed, seen.get(name)) for name, printed in plain.items() if printed != seen.get(name)}
+            if collections != "off":
+                moved = {name for name in differs if is_in_other_order(plain[name], seen.get(name, ""))}
+                in_other_order |= moved
+                differs = {name: outputs for name, outputs in differs.items() if name not in moved}
             assert differs == {}, "stopped and read" if is_stopped else "attached and idle"
+        if in_other_order:
+            in_sessions([each for each in programs if each[1] in in_other_order], "off")
 
     return in_sessions
+
+
+def is_in_other_order(plain: str, seen: str) -> bool:
+    return sorted(plain.splitlines()) == sorted(seen.splitlines())
 
 
 @pytest.mark.second_leg
@@ -114,7 +139,7 @@ def test_sample(compare: Compare) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("program", programs(), ids=lambda program: program[1].removeprefix("program_"))
+@pytest.mark.parametrize("program", compared(), ids=lambda program: program[1].removeprefix("program_"))
 def test_program(compare: Compare, program: Program) -> None:
     compare([program], "on")
 
@@ -126,4 +151,4 @@ def test_program(compare: Compare, program: Program) -> None:
 @pytest.mark.parametrize("file", sorted({file for file, _ in programs()}))
 def test_file_with_other_collections(compare: Compare, file: str, collections: str) -> None:
     """Of what programs print, less depends on these settings: they run in turn in one process."""
-    compare([each for each in programs() if each[0] == file], collections)
+    compare([each for each in compared() if each[0] == file], collections)

@@ -99,3 +99,10 @@ def test_garbage_collection_is_as_under_python(client: DapClient, tmp_path: Path
     client.launch({"program": str(tmp_path / "program.py"), "console": "internalConsole", "redirectOutput": True})
     client.wait_for_end()
     assert client.output("stdout") == plain(tmp_path, "program.py").stdout
+
+
+def test_no_garbage_is_collected_while_the_debuggers_modules_are_imported(client: DapClient, tmp_path: Path):
+    (tmp_path / "program.py").write_text("import gc\nprint(sum(each['collections'] for each in gc.get_stats()))\n")
+    client.launch({"program": str(tmp_path / "program.py"), "console": "internalConsole", "redirectOutput": True})
+    client.wait_for_end()
+    assert int(client.output("stdout")) < int(plain(tmp_path, "program.py").stdout) + 40

@@ -41,7 +41,8 @@ class DynamoCalls(Protocol):
     def trace_ends(self) -> None:
         """Receive that torch is about to collect what the trace has left: nothing may be kept of it."""
 
-    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str, guards: Any) -> None:
+        """Receive the code that was generated for `code`, with its guards (`GuardedCode`, 2.0)."""
 
 
 class Gate(Protocol):
@@ -99,7 +100,7 @@ class CompileHooks(Events):
             compiled = made is not None
             if compiled:
                 with self.failures:
-                    observer.code_generated(code, made.code, str(made.compile_id))
+                    observer.code_generated(code, made.code, str(made.compile_id), made.guard_manager)
             elif result.apply_to_code and not is_generated(code):
                 skip_reason = _skip_reason(result)
             return result

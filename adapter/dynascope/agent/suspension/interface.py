@@ -139,6 +139,9 @@ class Suspension:
 
     def compile_ends(self, token: Any) -> None: ...
 
+    def code_generated(self, generated: types.CodeType, guards: Any) -> None:
+        """Keep nothing of `generated` when its guards are dropped."""
+
     def call_begins(self, files: Iterable[str]) -> Any:
         """Begin a call of functions in `files` by torch; return a token for `call_ends`, or None."""
         return None

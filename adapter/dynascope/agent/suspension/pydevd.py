@@ -21,6 +21,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
+from dynascope.agent.suspension.debugpy.code_caches import CodeCaches
 from dynascope.agent.suspension.debugpy.concealing import (
     hide_our_files,
     hide_paths_from_dynamo,
@@ -116,6 +117,7 @@ class PydevdSuspension(Suspension):
         self._replace(self._pydevd, "handle_breakpoint_expression", logged_in("pydev_message"))
         self._replace(pydevd_vars, "evaluate_expression", freeing(pydevd_vars))
         take_dotted_names(self._pydevd, pydevd_api.PyDevdAPI, self._replace)
+        self._code_caches = CodeCaches(self._pydevd)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
@@ -283,6 +285,9 @@ class PydevdSuspension(Suspension):
             self.observer.notice(notice)
         if token:
             self._tracing.end()
+
+    def code_generated(self, generated: types.CodeType, guards: Any) -> None:
+        self._code_caches.drop_with(guards, generated)
 
     def call_begins(self, files: Iterable[str]) -> Literal[True] | None:
         """Turn tracing on for a call of the user's code, or into a file with a breakpoint."""

@@ -134,7 +134,8 @@ class Compiles:
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()
 
-    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str, guards: Any) -> None:
+        self._suspension.code_generated(generated, guards)
         for observer in self._observers:
             observer.code_generated(code, generated, compile_id)
 

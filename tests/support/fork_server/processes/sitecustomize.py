@@ -25,6 +25,7 @@ _KNOWN |= {
     "TORCH_TRACE",
 }  # read again by the server
 _KNOWN |= {"OMP_NUM_THREADS"}
+_KNOWN |= {"TORCHINDUCTOR_VEC_ISA_OK"}  # the server has it, too
 _KNOWN |= {"PYTHON", "TORCH"}  # of the Makefile, which `make` hands on when they are given to it
 _READ_AT_START = ("PYTHON", "TORCH", "OMP_", "MKL_", "CUDA", "LD_", "TRITON", "NUMPY", "OPENBLAS_NUM")
 _IMPORTS_TORCH = re.compile(r"\b(import|from)\b.*\btorch\b")

@@ -55,6 +55,13 @@ def _empty(frame: Any) -> None:
         locals_of(frame)
 
 
+def _forget_classes() -> None:
+    """Clear what pydevd keeps of how to show each class: with it, it keeps the program's classes."""
+    handler = getattr(sys.modules.get("_pydevd_bundle.pydevd_xml"), "_TYPE_RESOLVE_HANDLER", None)
+    for name in ("_type_to_resolver_cache", "_type_to_str_provider_cache"):
+        getattr(handler, name, {}).clear()
+
+
 class _ReadAtStops:
     """The ids of the frames that are read, until pydevd forgets the frames of the stop."""
 
@@ -99,6 +106,7 @@ class _ReadAtStops:
         frames = [frame for number, frame in tracker._frame_id_to_frame.items() if number in self._read]
         self._read.difference_update(map(id, frames))
         self._untrack_all(tracker)
+        _forget_classes()
         for frame in frames:
             frame.f_locals.get(self._returned, {}).clear()
             _empty(frame)
