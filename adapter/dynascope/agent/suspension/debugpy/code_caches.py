@@ -30,7 +30,7 @@ class CodeCaches:
         self._references: set[weakref.ref[Any]] = set()
 
     def drop_with(self, guards: Any, generated: types.CodeType) -> None:
-        """Remove `generated` from the caches when its guards (`GuardManagerWrapper`, 2.5) are dropped."""
+        """Remove `generated` from the caches when its guards (`GuardManagerWrapper`) go."""
         number = id(generated)  # other code may have this id later: it then enters the caches again
 
         def dropped(reference: weakref.ref[Any]) -> None:

@@ -56,7 +56,7 @@ def _empty(frame: Any) -> None:
 
 
 def _forget_classes() -> None:
-    """Clear what pydevd keeps of how to show each class: with it, it keeps the program's classes."""
+    """Clear the caches that keep each class of which pydevd has shown a value."""
     handler = getattr(sys.modules.get("_pydevd_bundle.pydevd_xml"), "_TYPE_RESOLVE_HANDLER", None)
     for name in ("_type_to_resolver_cache", "_type_to_str_provider_cache"):
         getattr(handler, name, {}).clear()
