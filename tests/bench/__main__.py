@@ -9,9 +9,9 @@ from importlib.metadata import version
 import click
 from rich.console import Console
 
-from tests.bench import big_views, compile_time, first_stop, guards, history, step_back, stop_latency
+from tests.bench import attach, big_views, compile_time, first_stop, guards, history, step_back, stop_latency
 
-NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back", "history", "guards"]
+NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "attach", "step-back", "history", "guards"]
 
 
 @click.command()
@@ -30,6 +30,8 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
         console.print(stop_latency.measure(steps, device))
     if not names or "first-stop" in names:
         console.print(first_stop.measure())
+    if not names or "attach" in names:
+        console.print(attach.measure())
     if not names or "big-views" in names:
         console.print(big_views.measure())
     in_lines: dict[str, Callable[[], Iterator[str]]] = {
