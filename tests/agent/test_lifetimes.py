@@ -76,23 +76,24 @@ def store_of_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 @pytest.mark.usefixtures("store_of_facts")
 @pytest.mark.parametrize("mode", OBSERVED)
 def test_nothing_of_a_compile_that_has_ended_is_kept(mode: str) -> None:
-    before = references.kept(is_of_programs)  # of other tests
-    with MODES[mode]():
-        garbage = references.in_garbage(run_programs)
-        kept = references.kept(is_of_programs)
+    with references.of_new_objects():
+        before = references.kept(is_of_programs)  # of other tests
+        with MODES[mode]():
+            garbage = references.in_garbage(run_programs)
+            kept = references.kept(is_of_programs)
     assert (garbage, [each for each in kept if each not in before]) == ([], [])
 
 
 def test_what_is_kept_is_found() -> None:
-    holder = Frame.__new__(Frame)
-    holder.unread = [(1, "x", torch.ones(1), 1)]
-    assert "Frame → list → tuple → Tensor → torch.Tensor" in references.kept(is_of_programs)
-
     def make_a_cycle() -> None:
         frame = Frame.__new__(Frame)
         frame.user_caller = frame
 
-    assert references.in_garbage(make_a_cycle) == ["Frame"]
+    with references.of_new_objects():
+        holder = Frame.__new__(Frame)
+        holder.unread = [(1, "x", torch.ones(1), 1)]
+        assert "Frame → list → tuple → Tensor → torch.Tensor" in references.kept(is_of_programs)
+        assert references.in_garbage(make_a_cycle) == ["Frame"]
 
 
 def test_locals_of_a_running_frame_are_not_kept_by_reading_them() -> None:

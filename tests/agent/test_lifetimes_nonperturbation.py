@@ -56,12 +56,13 @@ def differences(server: Server, plain: Seen, run: Run) -> dict[str, tuple[str, s
     return found
 
 
-@pytest.mark.parametrize(("program", "modes"), SAMPLE, ids=lambda value: value[-1])
-def test_sample(server: Server, program: tuple[str, str], modes: tuple[str, ...]) -> None:
-    plain = server.run(Run(*program, "plain", "on"))
-    assert plain.status == 0 and plain.output and plain.compiled["guards"], plain.errors
-    for mode in modes:
-        assert differences(server, plain, Run(*program, mode, "on")) == {}
+def test_sample(server: Server) -> None:
+    """All in one test: each process of pytest that runs one of this module needs a server."""
+    for program, modes in SAMPLE:
+        plain = server.run(Run(*program, "plain", "on"))
+        assert plain.status == 0 and plain.output and plain.compiled["guards"], plain.errors
+        for mode in modes:
+            assert differences(server, plain, Run(*program, mode, "on")) == {}
 
 
 @pytest.mark.matrix
@@ -72,7 +73,9 @@ def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(("file", "program", "collections"), cases(), ids=lambda value: value.removeprefix("program_"))
+@pytest.mark.parametrize(
+    ("file", "program", "collections"), list(cases()), ids=lambda value: value.removeprefix("program_")
+)
 def test_program(server: Server, file: str, program: str, collections: str) -> None:
     plain = server.run(Run(file, program, "plain", collections))
     if program.endswith("inductor"):

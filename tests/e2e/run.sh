@@ -16,10 +16,4 @@ npm run --silent package
 cd "$HERE"
 pattern=${2:-}
 # Each file has its own server, browser and folders, and mostly waits: two at a time.
-tests() { node --test --test-concurrency=2 --test-reporter=spec ${pattern:+--test-name-pattern="$pattern"} ./*.test.mjs; }
-# ATTEMPTS=2 on machines shared with others, where a browser sometimes loses a key press
-for ((left = ${ATTEMPTS:-1}; left > 1; left--)); do
-  tests && exit
-  echo "== once more"
-done
-tests
+node --test --test-concurrency=2 --test-reporter=spec ${pattern:+--test-name-pattern="$pattern"} ./*.test.mjs

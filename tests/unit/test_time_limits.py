@@ -27,7 +27,7 @@ def test_it():
 def test_a_test_that_was_stopped_may_take_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, tells: bool
 ) -> None:
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # CI's `--reruns 1`
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     path = tmp_path / "test_late.py"
     path.write_text(LATE.format(tells="limits.tell(); limits.tell()" if tells else ""))
     options = ["-s", "-p", "no:cacheprovider", f"--timeout-method={method}", "--timeout=1", str(path)]

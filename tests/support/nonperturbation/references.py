@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import sys
@@ -32,6 +33,17 @@ def is_ours(value: object) -> bool:
     """Whether it is an instance of a class of Dynascope's, or a function of its modules."""
     name = value.__module__ if type(value) is types.FunctionType else type(value).__module__
     return isinstance(name, str) and (name == _OURS or name.startswith(f"{_OURS}."))
+
+
+@contextlib.contextmanager
+def of_new_objects() -> Iterator[None]:
+    """Have the collector pass over the objects that are there: those of other tests take most of its time."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def kept(of_program: Callable[[object], bool]) -> list[str]:
