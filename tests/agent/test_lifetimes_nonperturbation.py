@@ -32,13 +32,15 @@ wrapper of a torch function cannot hide.
 """
 
 
-def cases() -> Iterator[Any]:
-    """Yield file, program and setting of the garbage collector; other legs than the first leave the collector on."""
+def cases() -> list[Any]:
+    """Return file, program and setting of the garbage collector; other legs than the first leave the collector on."""
+    found = []
     for (file, program), collections in itertools.product(programs(), COLLECTIONS):
         marks = [] if collections == "on" else [pytest.mark.main_leg]
         if collections == "threshold 1" and program in _GARBAGE_IN_CYCLES:
             marks.append(pytest.mark.xfail(reason="each call of a Python function can bring the collection forward"))
-        yield pytest.param(file, program, collections, marks=marks)
+        found.append(pytest.param(file, program, collections, marks=marks))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +75,7 @@ def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(
-    ("file", "program", "collections"), list(cases()), ids=lambda value: value.removeprefix("program_")
-)
+@pytest.mark.parametrize(("file", "program", "collections"), cases(), ids=lambda value: value.removeprefix("program_"))
 def test_program(server: Server, file: str, program: str, collections: str) -> None:
     plain = server.run(Run(file, program, "plain", collections))
     if program.endswith("inductor"):
