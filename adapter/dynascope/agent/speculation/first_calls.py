@@ -2,7 +2,7 @@
 
 `variables.functions.get_pytree_SUPPORTED_NODES_source` (2.9), for one, installs a guard as it makes its `Source`, and
 `TensorVariable._warn_capture_scalar_outputs` (2.7) warns.
-What torch logs once, a trace that is not logged may be the first to log.
+What torch logs or warns of once, a trace that is not logged may be the first to tell.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class FirstCalls:
     def __init__(self) -> None:
         self._called = {id(each) for each in _functions() if _is_called(each)}
         self._logged = len(_logged_once())
+        self._warned = set(_warned_once())
 
     def forget_sources(self) -> None:
         """Let functions be called again that have made a source: the trace is undone."""
@@ -38,6 +39,7 @@ class FirstCalls:
         logged = _logged_once()
         for call in list(logged)[self._logged :]:
             del logged[call]
+        _warned_once().intersection_update(self._warned)
 
     def _forget(self, *results: type) -> None:
         for each in _functions():
@@ -55,6 +57,12 @@ def _logged_once() -> dict[Any, Any]:
     if type(function) is not _Cached or function.cache_parameters()["maxsize"] is not None:
         return {}
     return next(each for each in gc.get_referents(function) if type(each) is dict and each is not vars(function))
+
+
+def _warned_once() -> set[str]:
+    """Return the texts of which Dynamo has warned once (`torch._dynamo.utils.warn_once_cache`, 2.5)."""
+    warned: set[str] = getattr(sys.modules["torch._dynamo.utils"], "warn_once_cache", set())
+    return warned
 
 
 def _source() -> type:
