@@ -138,6 +138,7 @@ def test_sample(compare: Compare) -> None:
 
 
 @pytest.mark.matrix
+@pytest.mark.main_leg
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("program", compared(), ids=lambda program: program[1].removeprefix("program_"))
 def test_program(compare: Compare, program: Program) -> None:
@@ -145,10 +146,11 @@ def test_program(compare: Compare, program: Program) -> None:
 
 
 @pytest.mark.matrix
-@pytest.mark.main_leg
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("collections", COLLECTIONS[1:])
+@pytest.mark.parametrize(
+    "collections", ["on", *(pytest.param(each, marks=pytest.mark.main_leg) for each in COLLECTIONS[1:])]
+)
 @pytest.mark.parametrize("file", sorted({file for file, _ in programs()}))
-def test_file_with_other_collections(compare: Compare, file: str, collections: str) -> None:
-    """Of what programs print, less depends on these settings: they run in turn in one process."""
+def test_file(compare: Compare, file: str, collections: str) -> None:
+    """Compare the programs of a file in one process: a session for each takes long, and the first leg has them."""
     compare([each for each in compared() if each[0] == file], collections)
