@@ -19,7 +19,7 @@ NEVER_STOPS = "program_module_of_python_dropped"
 CHANGED_BY_DEBUGPY = "program_threads_that_compile", "program_cached_property_and_slots"
 """Programs that show what pydevd does: it keeps the objects of threads, whose ids are in its names of them; and at run
 time it evaluates the properties of a value that a client opens."""
-SAMPLE = ("weak_references", "program_guard_on_a_weak_reference"), ("compiles", "program_resume_functions")
+SAMPLE = ("python_features", "program_callable_of_a_backend"), ("python_features", "program_types_made_on_the_fly")
 _SETTINGS = {"on": "pass", "off": "gc.disable()", "threshold 1": "gc.set_threshold(1)"}
 _TITLE = "=== "
 _DRIVER = """\

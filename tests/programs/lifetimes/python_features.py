@@ -382,3 +382,35 @@ def program_errors_in_the_middle_with_inductor():
     kept.clear()
     gc.collect()
     print("end")
+
+
+def program_callable_of_a_backend():
+    class Compiled:
+        def __init__(self, module, name):
+            self.module, self.name = module, name
+
+        def __call__(self, *args):
+            return self.module(*args)
+
+        def __del__(self):
+            print("dropped", self.name)
+
+    def compile(name):
+        def backend(module, inputs):
+            return Compiled(module.forward, name)
+
+        def f(x):
+            return x.sin() + 1
+
+        return torch.compile(f, backend=backend)
+
+    for name in ("first", "second"):
+        compiled = compile(name)
+        print(round(compiled(torch.ones(2)).sum().item(), 3))
+        print(round(compiled(torch.ones(2)).sum().item(), 3))
+        del compiled
+        print("next")
+    compiled = compile("third")
+    compiled(torch.ones(3))
+    torch._dynamo.reset()
+    print("reset")

@@ -59,10 +59,12 @@ class FreeLists:
     def restore(self, lengths: tuple[bytes, int, int]) -> None:
         """Make the lists as long as they were."""
         tuples, lists, dicts = lengths
-        if self._read() != tuples:
-            before = memoryview(tuples).cast("i")
+        now = self._read()
+        if now != tuples:
+            before, after = memoryview(tuples).cast("i"), memoryview(now).cast("i")
             for index in _INDEXES:
-                self._tuples[index].restore(before[index])
+                if after[index] != before[index]:
+                    self._tuples[index].restore(before[index])
         self._dicts.restore(dicts)
         self._lists.restore(lists)
 
