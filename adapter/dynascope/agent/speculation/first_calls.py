@@ -60,7 +60,7 @@ def _logged_once() -> dict[Any, Any]:
 
 
 def _warned_once() -> set[str]:
-    """Return the texts of which Dynamo has warned once (`torch._dynamo.utils.warn_once_cache`, 2.5)."""
+    """Return the texts that Dynamo has warned of once (`utils.warn_once_cache`, 2.5)."""
     warned: set[str] = getattr(sys.modules["torch._dynamo.utils"], "warn_once_cache", set())
     return warned
 
