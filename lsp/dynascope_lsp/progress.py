@@ -9,20 +9,20 @@ from uuid import uuid4
 
 from lsprotocol import types
 
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 T = TypeVar("T")
 
 
-class Progress:
+class WorkDoneProgress:
     """Made with `begun`; a client without progress sees nothing of it."""
 
-    def __init__(self, session: Session, token: str | None) -> None:
+    def __init__(self, session: LspSession, token: str | None) -> None:
         self._server = session.server
         self._token = token
 
     @classmethod
-    async def begun(cls, session: Session, title: str) -> Progress:
+    async def begun(cls, session: LspSession, title: str) -> WorkDoneProgress:
         """Show a title to the user."""
         window = session.server.client_capabilities.window
         if window is None or not window.work_done_progress:

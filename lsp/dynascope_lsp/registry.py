@@ -18,7 +18,7 @@ from msgspec import Struct
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Feature(Struct, frozen=True):
     """One served method with its options, or one command."""
 
     name: str
-    function: Callable[[Session, Any], Any]
+    function: Callable[[LspSession, Any], Any]
     options: Any = None
 
 
@@ -57,7 +57,7 @@ def command(name: str) -> Callable[[Function], Function]:
     return declare
 
 
-def install(server: LanguageServer, session: Session) -> None:
+def install(server: LanguageServer, session: LspSession) -> None:
     """Register all declared features with the server."""
     for each in FEATURES.values():
         serve = _contained_async if iscoroutinefunction(each.function) else _contained
@@ -66,7 +66,7 @@ def install(server: LanguageServer, session: Session) -> None:
         server.command(each.name)(_command(session, each))
 
 
-def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
+def _contained(session: LspSession, served: Feature) -> Callable[[Any], Any]:
     def handler(params: Any) -> Any:
         with _errors(session, served), session.stores.unchanging():
             return served.function(session, params)
@@ -75,7 +75,7 @@ def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
     return handler
 
 
-def _contained_async(session: Session, served: Feature) -> Callable[[Any], Awaitable[Any]]:
+def _contained_async(session: LspSession, served: Feature) -> Callable[[Any], Awaitable[Any]]:
     async def handler(params: Any) -> Any:
         with _errors(session, served):
             return await served.function(session, params)
@@ -85,7 +85,7 @@ def _contained_async(session: Session, served: Feature) -> Callable[[Any], Await
 
 
 @contextmanager
-def _errors(session: Session, served: Feature) -> Iterator[None]:
+def _errors(session: LspSession, served: Feature) -> Iterator[None]:
     """Answer bad parameters of our own requests with an error, and go on after any other."""
     try:
         yield
@@ -100,7 +100,7 @@ def _errors(session: Session, served: Feature) -> Iterator[None]:
             log.exception("%s failed", served.name)
 
 
-def _command(session: Session, served: Feature) -> Callable[..., Any]:
+def _command(session: LspSession, served: Feature) -> Callable[..., Any]:
     """Wrap a command's function: pygls passes the arguments separately."""
     if iscoroutinefunction(served.function):
         contained = _contained_async(session, served)

@@ -19,12 +19,12 @@ def serve() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     with _quick_start():
         from dynascope_lsp.protocol.answering import Protocol
-        from dynascope_lsp.protocol.connection import Connection
+        from dynascope_lsp.protocol.connection import ClientConnection
         from dynascope_lsp.serving import create_server
 
         protocol = create_server().protocol
         assert isinstance(protocol, Protocol)
-        connection = Connection(protocol, sys.stdin.buffer, sys.stdout.buffer)
+        connection = ClientConnection(protocol, sys.stdin.buffer, sys.stdout.buffer)
     # what goes on in the background may write to stdout, which is the client's
     sys.stdout = sys.stderr
     with suppress(KeyboardInterrupt):

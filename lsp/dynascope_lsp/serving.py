@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from dynascope_lsp import features, registry
 from dynascope_lsp.protocol.answering import Protocol
 from dynascope_lsp.protocol.decoding import converter
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 log = logging.getLogger(__name__)
 
@@ -43,5 +43,5 @@ def create_server() -> Server:
     )
     for module in iter_modules(features.__path__):
         import_module(f"{features.__name__}.{module.name}")
-    registry.install(server, Session(server))
+    registry.install(server, LspSession(server))
     return server

@@ -41,7 +41,7 @@ FILES_KEPT = 48
 """The number of files that are not open, such as those in stacks, whose text and facts are kept."""
 
 
-class Session:
+class LspSession:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.settings = Settings()

@@ -28,7 +28,7 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from dynascope_lsp.registry import FEATURES
 from dynascope_lsp.serving import create_server
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 from lsprotocol import types
 from pygls.workspace import Workspace
 
@@ -166,7 +166,7 @@ METHODS = {
 def in_server(folder: Path, paths: list[Path]) -> dict[str, Any]:
     """CPU milliseconds of each request, within a server in this process; first ones for a file are among them."""
     server = create_server()  # declares the features
-    session = Session(server)
+    session = LspSession(server)
     workspace_folder = types.WorkspaceFolder(folder.as_uri(), folder.name)
     server.protocol._workspace = Workspace(folder.as_uri(), workspace_folders=[workspace_folder])
     server.protocol.client_capabilities = types.ClientCapabilities()

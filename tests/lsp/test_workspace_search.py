@@ -10,7 +10,7 @@ from dynascope_lsp.prediction import project
 from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.prediction.sites import mentions_compile
 from dynascope_lsp.serving import create_server
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 from dynascope_lsp.settings import Settings
 from lsprotocol import types
 from pygls.workspace import Workspace
@@ -18,10 +18,10 @@ from pygls.workspace import Workspace
 SITE = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
 
 
-def session_in(folder: Path, settings: Settings) -> Session:
+def session_in(folder: Path, settings: Settings) -> LspSession:
     """Of a client that has said its settings."""
     server = create_server()
-    session = Session(server)
+    session = LspSession(server)
     workspace_folder = types.WorkspaceFolder(folder.as_uri(), folder.name)
     server.protocol._workspace = Workspace(folder.as_uri(), workspace_folders=[workspace_folder])
     session.use(settings)
@@ -29,7 +29,7 @@ def session_in(folder: Path, settings: Settings) -> Session:
     return session
 
 
-def search(session: Session) -> None:
+def search(session: LspSession) -> None:
     while session.searching:
         session.search()
 

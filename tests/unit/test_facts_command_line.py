@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.facts.command_line import Program, read, written
+from dynascope.facts.command_line import CommandLine, read, written
 
 
 @pytest.mark.parametrize(
     ("arguments", "module", "program"),
     [
-        (["train.py"], None, Program([], path="train.py")),
-        (["my train.py", "--text", "it's two words"], None, Program(["--text", "it's two words"], path="my train.py")),
-        (["/env/pkg/train.py", "--steps", "2"], "pkg.train", Program(["--steps", "2"], module="pkg.train")),
+        (["train.py"], None, CommandLine([], path="train.py")),
+        (
+            ["my train.py", "--text", "it's two words"],
+            None,
+            CommandLine(["--text", "it's two words"], path="my train.py"),
+        ),
+        (["/env/pkg/train.py", "--steps", "2"], "pkg.train", CommandLine(["--steps", "2"], module="pkg.train")),
         (["-c", "1"], None, None),
         ([""], None, None),
         ([], None, None),
     ],
 )
-def test_a_command_line_is_kept(arguments: list[str], module: str | None, program: Program | None):
+def test_a_command_line_is_kept(arguments: list[str], module: str | None, program: CommandLine | None):
     assert read(written(arguments, module)) == program
 
 

@@ -16,7 +16,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program import process_tree
 from dynascope.dap.protocol.transport import Output, Transport, new_reader, no_delay
 from dynascope.dap.serving import Serving
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.peer_user import is_another_user
 
 ORDERLY, UNREADABLE = 0, 1
@@ -86,7 +86,7 @@ async def _writer(descriptor: int) -> Output:
 
 async def _serve(transport: Transport, patience: float | None = None) -> int:
     process_tree.adopt_orphans()
-    session = Session(Client(transport))
+    session = DapSession(Client(transport))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with contextlib.suppress(NotImplementedError):

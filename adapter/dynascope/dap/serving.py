@@ -14,13 +14,13 @@ from dynascope.dap.protocol.call import Answered, Body, Call
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, decode
 from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.requests.registry import HANDLERS, Handler, read_arguments
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 
 
 class Serving:
     """The client task of a session, and its request tasks."""
 
-    def __init__(self, session: Session, patience: float | None = None) -> None:
+    def __init__(self, session: DapSession, patience: float | None = None) -> None:
         """Wait `patience` seconds for the first message; None: forever (the client started us)."""
         self._session = session
         self._patience = patience

@@ -39,7 +39,7 @@ from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError
 
 
-class Session:
+class DapSession:
     """Hold the state that request handlers work on."""
 
     def __init__(self, client: Client) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 
-class Program(Struct, frozen=True):
+class CommandLine(Struct, frozen=True):
     """`path` is relative to the folder of the run, as on its command line; `module` is `python -m`'s."""
 
     arguments: list[str]
@@ -21,14 +21,14 @@ def written(arguments: Sequence[str], module: str | None) -> str:
     return shlex.join(["-m", module, *arguments[1:]] if module else arguments)
 
 
-def read(text: str) -> Program | None:
+def read(text: str) -> CommandLine | None:
     """Parse the text; None for `python -c`, an interactive session or an imported log."""
     try:
         words = shlex.split(text)
     except ValueError:
         return None
     if words[:1] == ["-m"]:
-        return Program(words[2:], module=words[1]) if len(words) > 1 else None
+        return CommandLine(words[2:], module=words[1]) if len(words) > 1 else None
     if not words or not words[0].endswith((".py", ".pyw")):
         return None
-    return Program(words[1:], path=words[0])
+    return CommandLine(words[1:], path=words[0])

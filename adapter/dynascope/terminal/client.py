@@ -20,11 +20,11 @@ class CommandError(Exception):
     """A command cannot be run; the text says why, for the user."""
 
 
-class RequestFailed(CommandError):
+class RequestRefused(CommandError):
     """The adapter refused a request; the text is its message for the user."""
 
 
-class AdapterGone(RequestFailed):
+class AdapterGone(RequestRefused):
     """The adapter ended or did not start; the text contains the end of its stderr."""
 
 
@@ -51,7 +51,7 @@ class _ErrorBody(msgspec.Struct):
     error: _ErrorText = msgspec.field(default_factory=_ErrorText)
 
 
-class Client:
+class AdapterProcess:
     """One adapter process. The callbacks run on the reader thread, in the order of the messages."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Client:
     ) -> None:
         """Start `command`. Raises AdapterGone when it cannot be started.
 
-        `on_reverse_request` returns the response's body, or raises RequestFailed with the reason for a refusal.
+        `on_reverse_request` returns the response's body, or raises RequestRefused with the reason for a refusal.
         """
         self._on_event = on_event
         self._on_reverse_request = on_reverse_request
@@ -84,7 +84,7 @@ class Client:
         self._reader.start()
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Future[msgspec.Raw]:
-        """Send a request; return a future of its response's body, or of RequestFailed."""
+        """Send a request; return a future of its response's body, or of RequestRefused."""
         return self._send(command, arguments)[1]
 
     def _send(self, command: str, arguments: Mapping[str, Any] | None) -> tuple[int, Future[msgspec.Raw]]:
@@ -99,7 +99,7 @@ class Client:
             return self._seq, future
 
     def request(self, command: str, arguments: Mapping[str, Any] | None, body: type[Body]) -> Body:
-        """Send a request and return its response's body; Ctrl-C cancels it. Raises RequestFailed."""
+        """Send a request and return its response's body; Ctrl-C cancels it. Raises RequestRefused."""
         number, future = self._send(command, arguments)
         try:
             raw = future.result()
@@ -109,7 +109,7 @@ class Client:
         try:
             return msgspec.json.decode(raw, type=body)
         except msgspec.DecodeError as error:
-            raise RequestFailed(f"the adapter's answer to `{command}` is not valid DAP: {error}") from error
+            raise RequestRefused(f"the adapter's answer to `{command}` is not valid DAP: {error}") from error
 
     def close(self, patience: float = 5.0) -> None:
         """Close the adapter's stdin, wait `patience` seconds for it to end, then kill it."""
@@ -163,7 +163,7 @@ class Client:
             if message.success:
                 future.set_result(message.body)
             else:
-                future.set_exception(RequestFailed(_reason(message)))
+                future.set_exception(RequestRefused(_reason(message)))
         elif message.type == "request":
             self._answer(message)
 
@@ -171,7 +171,7 @@ class Client:
         response: dict[str, Any] = {"type": "response", "request_seq": message.seq, "command": message.command}
         try:
             response |= {"success": True, "body": dict(self._on_reverse_request(message.command, message.arguments))}
-        except RequestFailed as error:
+        except RequestRefused as error:
             response |= {"success": False, "message": str(error)}
         with self._lock:
             self._seq += 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import click
 
-from dynascope.terminal.program import Program
+from dynascope.terminal.program import LaunchedProgram
 from dynascope.wire.python_commands import MODULES, module_or_script
 
 TORCHRUN = MODULES["torchrun"]
@@ -143,21 +143,21 @@ def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str
     return rank or 0
 
 
-def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> Program:
+def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:
     if module is not None and code is not None:
         raise click.UsageError("-m and -c exclude each other")
     if module is None and code is None and not target:
         raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
     if module is not None:
-        return Program("module", module, target)
+        return LaunchedProgram("module", module, target)
     if code is not None:
-        return Program("code", code, target)
+        return LaunchedProgram("code", code, target)
     if not os.path.exists(target[0]):
         command, script = module_or_script(target[0])
         if command is not None:
-            return Program("module", command, target[1:])
+            return LaunchedProgram("module", command, target[1:])
         if script is not None:
-            return Program("program", script, target[1:])
+            return LaunchedProgram("program", script, target[1:])
     try:
         open(target[0], "rb").close()
     except OSError as error:
@@ -165,4 +165,4 @@ def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> P
         is_module = name.isidentifier() and importlib.util.find_spec(name) is not None
         hint = f"; `-m {name}` debugs the module of that name" if is_module else ""
         raise click.UsageError(f"cannot read {name}: {error.strerror}{hint}") from error
-    return Program("program", target[0], target[1:])
+    return LaunchedProgram("program", target[0], target[1:])

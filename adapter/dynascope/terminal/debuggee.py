@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 import msgspec
 
 from dynascope.terminal.breakpoints import WATCHING, Breakpoints, Catching, UserBreakpoint
-from dynascope.terminal.client import Client, RequestFailed
+from dynascope.terminal.client import AdapterProcess, RequestRefused
 from dynascope.terminal.locations import Group
-from dynascope.terminal.program import Program
+from dynascope.terminal.program import LaunchedProgram
 from dynascope.wire.dap import (
     Breakpoint,
     BreakpointChange,
@@ -61,7 +61,7 @@ def still_stopped(debuggee: Debuggee, thread_id: int) -> Stopped | None:
     """Return the stop of another thread; None if all run, or are in C, or the program has ended."""
     try:
         threads = debuggee.threads()
-    except RequestFailed:
+    except RequestRefused:
         return None
     for thread in threads:
         if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
@@ -75,14 +75,14 @@ def _answers(debuggee: Debuggee, thread_id: int) -> bool:
         body = debuggee.request("stackTrace", {"threadId": thread_id, "levels": 1}, StackTraceBody)
         frame_id = body.stack_frames[0].id if body.stack_frames else None
         debuggee.request("evaluate", {"expression": "0", "frameId": frame_id, "context": "watch"}, msgspec.Raw)
-    except RequestFailed:
+    except RequestRefused:
         return False
     return frame_id is not None
 
 
 def capabilities_of_adapter() -> Capabilities:
-    """Start an adapter to read its capabilities, without a program. Raises RequestFailed."""
-    client = Client(ADAPTER, lambda name, body: None, lambda command, arguments: {}, lambda: None)
+    """Start an adapter to read its capabilities, without a program. Raises RequestRefused."""
+    client = AdapterProcess(ADAPTER, lambda name, body: None, lambda command, arguments: {}, lambda: None)
     try:
         return client.request("initialize", WHO_WE_ARE, Capabilities)
     finally:
@@ -99,7 +99,7 @@ class Debuggee:
 
     def __init__(
         self,
-        program: Program,
+        program: LaunchedProgram,
         breakpoints: Breakpoints,
         on_output: Callable[[Output], None],
         on_breakpoint: Callable[[Breakpoint], None],
@@ -120,12 +120,12 @@ class Debuggee:
         self._share_stdin = share_stdin
         self._initialized = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self._client = Client(ADAPTER, self._event, self._reverse_request, self._closed)
+        self._client = AdapterProcess(ADAPTER, self._event, self._reverse_request, self._closed)
 
     # ---- the start
 
     def start(self, catching: Catching) -> dict[str, str]:
-        """Launch with all breakpoints; return refused filters and reasons. Raises RequestFailed."""
+        """Launch with all breakpoints; return refused filters and reasons. Raises RequestRefused."""
         self.capabilities = self.request("initialize", self.capabilities_of_client, Capabilities)
         launched = self._begin()
         # a launch that fails is answered before, and often without, `initialized`
@@ -146,26 +146,26 @@ class Debuggee:
         return self._client.send("launch", self._program.to_launch())
 
     def find_watched(self, breakpoint: UserBreakpoint, frame_id: int | None = None) -> None:
-        """Request the data id of the value that `one` watches. Raises RequestFailed."""
+        """Request the data id of the value that `one` watches. Raises RequestRefused."""
         arguments = {"name": breakpoint.location.watched} | ({} if frame_id is None else {"frameId": frame_id})
         info = self.request("dataBreakpointInfo", arguments, DataBreakpointInfo)
         if info.data_id is None:
-            raise RequestFailed(info.description)
+            raise RequestRefused(info.description)
         if info.access_types and breakpoint.location.access not in info.access_types:
             can = " or ".join(f"`{WATCHING[access]}`" for access in info.access_types)
-            raise RequestFailed(f"{info.description} can only be watched with {can}")
+            raise RequestRefused(f"{info.description} can only be watched with {can}")
         breakpoint.data_id = info.data_id
 
     def _finds_watched(self, breakpoint: UserBreakpoint) -> bool:
         """Whether the data id is known; an error is shown in the list, and the program starts."""
         try:
             self.find_watched(breakpoint)
-        except RequestFailed as error:
+        except RequestRefused as error:
             breakpoint.answer = Breakpoint(id=-1, verified=False, message=str(error))
         return bool(breakpoint.data_id)
 
     def set_breakpoints(self, group: Group) -> None:
-        """Send the breakpoints of one group (see `Group`). Raises RequestFailed."""
+        """Send the breakpoints of one group (see `Group`). Raises RequestRefused."""
         here = self._breakpoints.in_group(group)
         if group == "data":
             here = [one for one in here if one.data_id or self._finds_watched(one)]
@@ -179,7 +179,7 @@ class Debuggee:
             one.answer = answer
 
     def set_exception_filters(self, catching: Catching) -> dict[str, str]:
-        """Switch exactly these on; return the user's refused ones and why. Raises RequestFailed."""
+        """Switch exactly these on; return the user's refused ones and why. Raises RequestRefused."""
         filters = self.capabilities.exception_breakpoint_filters
         if not filters:
             return {}
@@ -199,15 +199,15 @@ class Debuggee:
     # ---- requests while it runs
 
     def request(self, command: str, arguments: Mapping[str, Any], body: type[Body]) -> Body:
-        """Send any DAP request and return its body. Raises RequestFailed."""
+        """Send any DAP request and return its body. Raises RequestRefused."""
         return self._client.request(command, arguments, body)
 
     def threads(self) -> list[Thread]:
-        """Return the program's threads. Raises RequestFailed."""
+        """Return the program's threads. Raises RequestRefused."""
         return self.request("threads", {}, ThreadsBody).threads
 
     def resume(self, command: StepCommand, thread_id: int, how: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Resume a thread; `how` are more arguments. Raises RequestFailed if it is still stopped."""
+        """Resume a thread; `how` are more arguments. Raises RequestRefused if it is still stopped."""
         with self.changed:
             before = dict(self.stops)
         answer = self._client.request(command, {"threadId": thread_id, **how}, ContinueBody)
@@ -219,7 +219,7 @@ class Debuggee:
                     del self.stops[thread]
 
     def pause(self) -> None:
-        """Request a stop of every thread; `wait` then returns. Raises RequestFailed."""
+        """Request a stop of every thread; `wait` then returns. Raises RequestRefused."""
         threads = self.threads()
         self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
 
@@ -239,7 +239,7 @@ class Debuggee:
         try:
             if not self.ended:
                 self._client.send("disconnect", {"terminateDebuggee": True}).result(5)
-        except (RequestFailed, TimeoutError):
+        except (RequestRefused, TimeoutError):
             pass
         self._client.close()
         if self._process is not None:
@@ -279,7 +279,7 @@ class Debuggee:
 
     def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
         if command != "runInTerminal":
-            raise RequestFailed(f"a terminal cannot serve `{command}`")
+            raise RequestRefused(f"a terminal cannot serve `{command}`")
         launch = msgspec.json.decode(arguments, type=RunInTerminal)
         environment = dict(os.environ)
         for variable, value in (launch.env or {}).items():
@@ -297,7 +297,7 @@ class Debuggee:
                 start_new_session=True,
             )
         except OSError as error:
-            raise RequestFailed(f"cannot run {launch.args[0]}: {error.strerror}") from error
+            raise RequestRefused(f"cannot run {launch.args[0]}: {error.strerror}") from error
         return {"processId": self._process.pid}
 
     def _closed(self) -> None:

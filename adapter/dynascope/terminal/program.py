@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class Program:
+class LaunchedProgram:
     """A script, a module or a piece of code, with its arguments. `to_launch` turns it into a DAP `launch` request."""
 
     kind: Literal["program", "module", "code"]

@@ -19,8 +19,8 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands.breakpoints import catch, set_breakpoint
 from dynascope.terminal.commands.inspection import local_names
 from dynascope.terminal.printing import Printer
-from dynascope.terminal.program import Program
-from dynascope.terminal.session import Session, StartFailed
+from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.session import StartFailed, TerminalSession
 
 PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}
@@ -30,7 +30,7 @@ INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
 
 
-def execute(session: Session, line: str, starts: bool = False) -> commands.Command | None:
+def execute(session: TerminalSession, line: str, starts: bool = False) -> commands.PromptCommand | None:
     """Run one line; return its command, or None for an empty line. Raises CommandError.
 
     With `starts`, a command that needs a stop first starts the program if it has not run, or raises StartFailed.
@@ -48,7 +48,7 @@ def execute(session: Session, line: str, starts: bool = False) -> commands.Comma
     return command
 
 
-def converse(session: Session) -> None:
+def converse(session: TerminalSession) -> None:
     """Prompt until the user quits. An empty line repeats the last step command."""
     prompt: PromptSession[str] = PromptSession(
         history=_history(), completer=CommandCompleter(session), complete_while_typing=False
@@ -72,7 +72,7 @@ def converse(session: Session) -> None:
             session.printer.error("interrupted")
 
 
-def perform(session: Session, lines: Iterable[str]) -> None:
+def perform(session: TerminalSession, lines: Iterable[str]) -> None:
     """Run a list of commands, printing each as if typed; then run the program to its end.
 
     A line that starts with `#` is printed as a heading. A command that needs a stop first runs the program to one.
@@ -100,7 +100,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
 class CommandCompleter(Completer):
     """Complete command names, options and file names after `break`, and the frame's locals after `print`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: TerminalSession) -> None:
         self._session = session
         self._files = PathCompleter(expanduser=True)
 
@@ -150,11 +150,15 @@ def _history() -> History:
 
 
 def debug_program(
-    program: Program, breakpoints: Sequence[str], filters: Sequence[str], lines: Iterable[str] | None, share_stdin: bool
+    program: LaunchedProgram,
+    breakpoints: Sequence[str],
+    filters: Sequence[str],
+    lines: Iterable[str] | None,
+    share_stdin: bool,
 ) -> int:
     """Debug at a prompt, or run `lines`; return the program's exit code, 1 if it did not start."""
     printer = Printer()
-    session = Session(program, printer, interactive=lines is None, share_stdin=share_stdin)
+    session = TerminalSession(program, printer, interactive=lines is None, share_stdin=share_stdin)
     try:
         for where in breakpoints:
             set_breakpoint(session, where)
@@ -176,7 +180,7 @@ def debug_program(
     return session.exit_code
 
 
-def _begin(session: Session, has_breakpoints: bool) -> None:
+def _begin(session: TerminalSession, has_breakpoints: bool) -> None:
     """Run to the first stop if there are breakpoints; otherwise say how to set one."""
     if has_breakpoints or session.program.stop_on_entry:
         try:

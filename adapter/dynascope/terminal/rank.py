@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from dynascope.terminal.breakpoints import Breakpoints, Catching
-from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.client import RequestRefused
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee
-from dynascope.terminal.program import Program
+from dynascope.terminal.program import LaunchedProgram
 from dynascope.wire.dap import Output, StartDebugging
 
 
@@ -44,7 +44,7 @@ class _Job(Debuggee):
 
     capabilities_of_client: ClassVar[Mapping[str, Any]] = {**WHO_WE_ARE, "supportsStartDebuggingRequest": True}
 
-    def __init__(self, program: Program, on_output: Callable[[Output], None], share_stdin: bool) -> None:
+    def __init__(self, program: LaunchedProgram, on_output: Callable[[Output], None], share_stdin: bool) -> None:
         super().__init__(program, Breakpoints(), on_output, lambda breakpoint: None, share_stdin)
         self._configuration: dict[str, Any] | None = None
 
@@ -57,11 +57,11 @@ class _Job(Debuggee):
         return {}
 
     def configuration_of_rank(self) -> dict[str, Any]:
-        """Return the `attach` configuration of the rank, once it has started. Raises RequestFailed."""
+        """Return the `attach` configuration of the rank, once it has started. Raises RequestRefused."""
         with self.changed:
             self.changed.wait_for(lambda: self._configuration is not None or self.ended)
             if self._configuration is None:
-                raise RequestFailed(f"torchrun ended without a rank {self._program.rank}")
+                raise RequestRefused(f"torchrun ended without a rank {self._program.rank}")
             return self._configuration
 
     def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class _Job(Debuggee):
         is_rank = str(configuration.get("name")).startswith(f"Rank {self._program.rank} (")
         with self.changed:
             if not is_rank or self._configuration is not None:
-                raise RequestFailed(f"this prompt debugs only rank {self._program.rank}, until it ends")
+                raise RequestRefused(f"this prompt debugs only rank {self._program.rank}, until it ends")
             self._configuration = configuration
             self.changed.notify_all()
         return {}

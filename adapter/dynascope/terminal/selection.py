@@ -10,7 +10,7 @@ import msgspec
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.debuggee import Debuggee
 from dynascope.terminal.printing import lines_of
-from dynascope.terminal.program import Program
+from dynascope.terminal.program import LaunchedProgram
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import (
     EvaluateResult,
@@ -31,7 +31,7 @@ PAGE = 100
 class Selection:
     """Hold the selected stop and frame, and request data of them; it prints and starts nothing."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LaunchedProgram) -> None:
         self.program = program
         self.debuggee: Debuggee | None = None
         self.stop: Stopped | None = None

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
-from dynascope.terminal.client import CommandError, RequestFailed
+from dynascope.terminal.client import CommandError, RequestRefused
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter, still_stopped
 from dynascope.terminal.interrupts import Interrupts, deferred
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
-from dynascope.terminal.program import Program
+from dynascope.terminal.program import LaunchedProgram
 from dynascope.terminal.rank import Rank
 from dynascope.terminal.selection import Selection
 from dynascope.wire.dap import (
@@ -40,10 +40,10 @@ class _StillRunning(Exception):
     """The user has stopped waiting for a program that runs."""
 
 
-class Session(Selection):
+class TerminalSession(Selection):
     """Serve one prompt, for all runs of the program."""
 
-    def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
+    def __init__(self, program: LaunchedProgram, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
         """Let Ctrl-C pause the program if `interactive`; else it ends everything."""
         super().__init__(program)
         self.printer = printer
@@ -81,7 +81,7 @@ class Session(Selection):
         except KeyboardInterrupt:
             self.close()
             raise
-        except RequestFailed as error:
+        except RequestRefused as error:
             self.close()
             self.exit_code = 1
             raise StartFailed(f"{self.program.name} did not start: {error}") from error
@@ -97,7 +97,7 @@ class Session(Selection):
             if self.stop is not None:
                 try:
                     debuggee.resume(command, self.stop.thread_id, how)
-                except RequestFailed:
+                except RequestRefused:
                     if debuggee.ended:
                         self.follow(interrupts)
                     raise

@@ -20,7 +20,7 @@ from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 DEBUG_FINDING = "dynascope.debugFinding"
 """A client command that debugs a program with these exception filters under this condition. Its argument is
@@ -39,7 +39,7 @@ COMPTIME_BREAKPOINT = "comptime.breakpoint()"
     types.TEXT_DOCUMENT_CODE_ACTION,
     types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, REFACTOR]),
 )
-def code_action(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
+def code_action(session: LspSession, params: types.CodeActionParams) -> list[types.CodeAction]:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None:
         return []
@@ -66,7 +66,7 @@ def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
             yield finding
 
 
-def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
+def _quick_fixes(session: LspSession, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
     shown = _shown(session, snapshot, finding)
     for each in offered(snapshot, finding):
         if isinstance(each, Fix):
@@ -82,13 +82,13 @@ def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iter
             yield types.CodeAction(NO_FIX, types.CodeActionKind.QuickFix, shown, disabled=disabled)
 
 
-def _shown(session: Session, snapshot: Snapshot, finding: Finding) -> list[types.Diagnostic]:
+def _shown(session: LspSession, snapshot: Snapshot, finding: Finding) -> list[types.Diagnostic]:
     """Return the diagnostics of a finding."""
     place = range_of(snapshot, finding)
     return [each for each in diagnostics(session, snapshot) if each.message == finding.message and each.range == place]
 
 
-def _debug_actions(session: Session, snapshot: Snapshot, findings: list[Finding]) -> Iterator[types.CodeAction]:
+def _debug_actions(session: LspSession, snapshot: Snapshot, findings: list[Finding]) -> Iterator[types.CodeAction]:
     """Yield an action for each recorded program and condition; findings may share a condition."""
     merged: dict[tuple[str, str], tuple[list[str], list[types.Diagnostic], list[Finding]]] = {}
     for finding in findings:
@@ -125,7 +125,7 @@ def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> s
 
 
 def _action(
-    session: Session,
+    session: LspSession,
     snapshot: Snapshot,
     fix: Fix,
     kind: types.CodeActionKind,
@@ -136,7 +136,7 @@ def _action(
     return types.CodeAction(fix.title, kind, shown, is_preferred=fix.preferred or None, edit=edit)
 
 
-def _shows_disabled(session: Session) -> bool:
+def _shows_disabled(session: LspSession) -> bool:
     """Whether the client shows actions that cannot be chosen, with the reason."""
     documents = session.server.client_capabilities.text_document
     return bool(documents and documents.code_action and documents.code_action.disabled_support)

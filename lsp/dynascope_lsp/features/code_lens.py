@@ -16,7 +16,7 @@ from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
 from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command, feature
-from dynascope_lsp.session import Session, path_of
+from dynascope_lsp.session import LspSession, path_of
 
 OPEN_REPORT = "dynascope.openReport"
 
@@ -29,7 +29,7 @@ SHORTEST = 0.0005
 
 
 @command(OPEN_REPORT)
-async def open_report(session: Session, arguments: list[object]) -> None:
+async def open_report(session: LspSession, arguments: list[object]) -> None:
     """Open the report with the newest facts about `[{"uri"}]`, or of the launch `[{"key"}]`.
 
     Without either it is that of the first store.
@@ -64,14 +64,14 @@ async def open_report(session: Session, arguments: list[object]) -> None:
 
 
 @feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions())
-def code_lens(session: Session, params: types.CodeLensParams) -> list[types.CodeLens]:
+def code_lens(session: LspSession, params: types.CodeLensParams) -> list[types.CodeLens]:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None or not snapshot.settings.code_lens:
         return []
     return [lens for each in compiled_functions(snapshot) for lens in _lenses(session, snapshot, each)]
 
 
-def _lenses(session: Session, snapshot: Snapshot, function: CompiledFunction) -> list[types.CodeLens]:
+def _lenses(session: LspSession, snapshot: Snapshot, function: CompiledFunction) -> list[types.CodeLens]:
     place = snapshot.text.range_of_line(function.name_line)
     target: dict[str, object] = {"uri": snapshot.uri, "line": function.name_line, "function": function.name}
     found = [types.CodeLens(place, types.Command(function.summary, OPEN_REPORT, arguments=[target]))]
@@ -86,7 +86,7 @@ def _lenses(session: Session, snapshot: Snapshot, function: CompiledFunction) ->
 
 
 @command("dynascope.lineTimes")
-def line_times(session: Session, arguments: list[object]) -> list[dict[str, float]]:
+def line_times(session: LspSession, arguments: list[object]) -> list[dict[str, float]]:
     """Return the lines of `[{"uri"}]` as they are now, each with its seconds.
 
     `own` is Dynamo's time for the line itself, `calls` for what it calls, over the compiles that count. A line that has

@@ -7,7 +7,7 @@ import ast
 from dynascope_lsp.documents.syntax import Index, dotted
 from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
 from dynascope_lsp.recorded.snapshot import Snapshot
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 
 def compile_call_at(index: Index, line: int, column: int) -> ast.Call | None:
@@ -19,7 +19,7 @@ def compile_call_at(index: Index, line: int, column: int) -> ast.Call | None:
     return None
 
 
-def functions_compiled_by(session: Session, index: Index, call: ast.Call) -> list[tuple[Snapshot, CompiledFunction]]:
+def functions_compiled_by(session: LspSession, index: Index, call: ast.Call) -> list[tuple[Snapshot, CompiledFunction]]:
     """Return the functions that the argument may mean, with their documents, by file and line."""
     names = _names(index, call.args[0])
     paths = {

@@ -10,7 +10,7 @@ from lsprotocol import types
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 SOURCE = "dynascope"
 PREDICTED_SOURCE = "dynascope (predicted)"
@@ -19,7 +19,7 @@ OPTIONS = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagno
 
 
 @feature(types.TEXT_DOCUMENT_DIAGNOSTIC, OPTIONS)
-def document_diagnostic(session: Session, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+def document_diagnostic(session: LspSession, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
@@ -30,7 +30,9 @@ def document_diagnostic(session: Session, params: types.DocumentDiagnosticParams
 
 
 @feature(types.WORKSPACE_DIAGNOSTIC)
-def workspace_diagnostic(session: Session, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+def workspace_diagnostic(
+    session: LspSession, params: types.WorkspaceDiagnosticParams
+) -> types.WorkspaceDiagnosticReport:
     """Return the diagnostics of the workspace's files that have facts or predictions."""
     known = {each.uri: each.value for each in params.previous_result_ids}
     reports: list[types.WorkspaceDocumentDiagnosticReport] = []
@@ -50,19 +52,19 @@ def workspace_diagnostic(session: Session, params: types.WorkspaceDiagnosticPara
 
 
 @feature(types.TEXT_DOCUMENT_DID_OPEN)
-def did_open(session: Session, params: types.DidOpenTextDocumentParams) -> None:
+def did_open(session: LspSession, params: types.DidOpenTextDocumentParams) -> None:
     if not pulls(session):
         publish(session, params.text_document.uri)
 
 
 @feature(types.TEXT_DOCUMENT_DID_CHANGE)
-def did_change(session: Session, params: types.DidChangeTextDocumentParams) -> None:
+def did_change(session: LspSession, params: types.DidChangeTextDocumentParams) -> None:
     if not pulls(session):
         publish(session, params.text_document.uri)
 
 
 @feature(types.TEXT_DOCUMENT_DID_CLOSE)
-def did_close(session: Session, params: types.DidCloseTextDocumentParams) -> None:
+def did_close(session: LspSession, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a closed document; clear its diagnostics if they were pushed."""
     uri = params.text_document.uri
     session.forget(uri)
@@ -70,13 +72,13 @@ def did_close(session: Session, params: types.DidCloseTextDocumentParams) -> Non
         session.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
 
-def pulls(session: Session) -> bool:
+def pulls(session: LspSession) -> bool:
     """Whether this client requests diagnostics itself."""
     documents = session.server.client_capabilities.text_document
     return documents is not None and documents.diagnostic is not None
 
 
-def publish(session: Session, uri: str) -> None:
+def publish(session: LspSession, uri: str) -> None:
     """Push the diagnostics of an open document."""
     snapshot = session.snapshot(uri)
     if snapshot is None:
@@ -87,7 +89,7 @@ def publish(session: Session, uri: str) -> None:
     )
 
 
-def diagnostics(session: Session, snapshot: Snapshot) -> list[types.Diagnostic]:
+def diagnostics(session: LspSession, snapshot: Snapshot) -> list[types.Diagnostic]:
     """Return the findings as LSP diagnostics, except those with severity `off`."""
     found = []
     for finding in snapshot.findings:
@@ -111,7 +113,7 @@ _ABOUT_FUNCTIONS = ("recompile", "recompileLimit", "skippedFrame", "backendFailu
 
 
 def _diagnostic(
-    session: Session, snapshot: Snapshot, finding: Finding, severity: types.DiagnosticSeverity
+    session: LspSession, snapshot: Snapshot, finding: Finding, severity: types.DiagnosticSeverity
 ) -> types.Diagnostic:
     if finding.stale and severity.value < types.DiagnosticSeverity.Information.value:
         severity = types.DiagnosticSeverity.Information  # it may be out of date
@@ -128,7 +130,7 @@ def _diagnostic(
     )
 
 
-def _related(session: Session, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
+def _related(session: LspSession, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
     documents = session.server.client_capabilities.text_document
     published = documents.publish_diagnostics if documents else None
     if not finding.related or (published is not None and published.related_information is False):
@@ -145,6 +147,6 @@ def _related(session: Session, finding: Finding) -> list[types.DiagnosticRelated
     return found
 
 
-def _result_id(session: Session, snapshot: Snapshot) -> str:
+def _result_id(session: LspSession, snapshot: Snapshot) -> str:
     digest = hashlib.blake2b(snapshot.text.source.encode(errors="replace"), digest_size=8).hexdigest()
     return f"{session.version}-{digest}"

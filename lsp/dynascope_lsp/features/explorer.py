@@ -21,7 +21,7 @@ from dynascope_lsp.explorer.run_before import runs_of_program
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, rows
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
 DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
@@ -64,7 +64,7 @@ class Forgotten(msgspec.Struct):
 
 
 @feature(ROWS)
-def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
+def rows_below(session: LspSession, params: Any) -> list[dict[str, Any]]:
     """Return the rows below a row."""
     opening = msgspec.convert(params, Opening)
     readers = {str(store.path.parent): store.reader for store in session.stores if store.reader is not None}
@@ -73,7 +73,7 @@ def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
 
 
 @feature(LOCATE)
-def locate(session: Session, params: Any) -> int:
+def locate(session: LspSession, params: Any) -> int:
     """Return the present line of a recorded one, or the same one where that has changed."""
     located = msgspec.convert(params, Located)
     place, (reader, _, _) = located.place, _run(session, located.key)
@@ -86,7 +86,7 @@ def locate(session: Session, params: Any) -> int:
 
 
 @feature(DOCUMENT)
-def document(session: Session, params: Any) -> str | None:
+def document(session: LspSession, params: Any) -> str | None:
     """Return the text of a document; None if nothing is recorded in its folder."""
     opened = msgspec.convert(params, Opened)
     reader, _, launch = _run(session, opened.key)
@@ -94,7 +94,7 @@ def document(session: Session, params: Any) -> str | None:
 
 
 @feature(GRAPH)
-def graph(session: Session, params: Any) -> dict[str, Any] | None:
+def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
     """Return the graphs of a document as data; None if they are not recorded any more."""
     opened = msgspec.convert(params, Opened)
     reader, _, launch = _run(session, opened.key)
@@ -103,7 +103,7 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
 
 
 @feature(RUNS_OF_PROGRAM)
-def other_runs(session: Session, params: Any) -> dict[str, Any]:
+def other_runs(session: LspSession, params: Any) -> dict[str, Any]:
     """Return the name of the run `{"key"}`, and the other runs of its program."""
     reader, folder, launch = _run(session, msgspec.convert(params, Run).key)
     name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])
@@ -111,7 +111,7 @@ def other_runs(session: Session, params: Any) -> dict[str, Any]:
 
 
 @feature(TIMELINE)
-def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
+def timeline_of_run(session: LspSession, params: Any) -> dict[str, Any] | None:
     """Return when everything in the run `{"key"}` happened; None if nothing was compiled in it."""
     reader, _, launch = _run(session, msgspec.convert(params, Run).key)
     found = timeline(reader, launch) if reader is not None else None
@@ -119,7 +119,7 @@ def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
 
 
 @feature(CHROME_TRACE)
-def chrome_trace(session: Session, params: Any) -> str | None:
+def chrome_trace(session: LspSession, params: Any) -> str | None:
     """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
     reader, _, launch = _run(session, msgspec.convert(params, Run).key)
     found = measured(reader, launch) if reader is not None else []
@@ -127,7 +127,7 @@ def chrome_trace(session: Session, params: Any) -> str | None:
 
 
 @feature(FORGET)
-def forget(session: Session, params: Any) -> None:
+def forget(session: LspSession, params: Any) -> None:
     """Remove what was recorded: the launch `{"key"}`, or without a key all launches."""
     key = msgspec.convert(params or {}, Forgotten).key
     folder, launch = launch_of(key) if key is not None else (None, None)
@@ -142,7 +142,7 @@ def forget(session: Session, params: Any) -> None:
         session.warn("What runs now was kept: end it first.")
 
 
-def _run(session: Session, key: str) -> tuple[Reader | None, str, str]:
+def _run(session: LspSession, key: str) -> tuple[Reader | None, str, str]:
     """Return the reader of a launch's store, the store's folder and the launch's id."""
     folder, launch = launch_of(key)
     return next((each.reader for each in session.stores if str(each.path.parent) == folder), None), folder, launch

@@ -14,11 +14,11 @@ from dynascope_lsp.recorded.plain_text import plain
 from dynascope_lsp.recorded.shapes import by_value, values_of
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 
 @feature(types.TEXT_DOCUMENT_HOVER)
-def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
+def hover(session: LspSession, params: types.HoverParams) -> types.Hover | None:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None:
         return None
@@ -56,7 +56,7 @@ def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
     return [markdown.nodes(snapshot.facts, seen)] if seen else []
 
 
-def _functions(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
+def _functions(session: LspSession, snapshot: Snapshot, position: types.Position) -> list[str]:
     """Return the compiles on `def`, the function's name, a decorator or `torch.compile(…)`."""
     line, index = position.line + 1, snapshot.text.index
     word = snapshot.text.word_at(position)
@@ -81,7 +81,7 @@ def _in_file(snapshot: Snapshot, other: Snapshot, text: str) -> str:
     return text if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: {text}"
 
 
-def _findings(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
+def _findings(session: LspSession, snapshot: Snapshot, position: types.Position) -> list[str]:
     """Return the findings here with their pages, except those that the client's hovers show."""
     found = []
     for finding in snapshot.findings:

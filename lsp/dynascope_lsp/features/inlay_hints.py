@@ -18,7 +18,7 @@ from dynascope_lsp.recorded import markdown
 from dynascope_lsp.recorded.shapes import Seen, by_value, values_of
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command, feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 LONGEST = 60
 """The most characters of a hint; its tooltip has the whole text."""
@@ -33,7 +33,7 @@ class Named(msgspec.Struct):
 
 
 @feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
-def inlay_hint(session: Session, params: types.InlayHintParams) -> list[types.InlayHint]:
+def inlay_hint(session: LspSession, params: types.InlayHintParams) -> list[types.InlayHint]:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None or snapshot.placement is None or not snapshot.settings.inlay_hints.enabled:
         return []
@@ -42,7 +42,7 @@ def inlay_hint(session: Session, params: types.InlayHintParams) -> list[types.In
 
 
 @feature(types.INLAY_HINT_RESOLVE)
-def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
+def resolve(session: LspSession, hint: types.InlayHint) -> types.InlayHint:
     """Add the tooltip on request: every value of every compile."""
     if hint.data is None:
         return hint
@@ -57,7 +57,7 @@ def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
 
 
 @command("dynascope.showShapesOfCompile")
-def show_shapes_of_compile(session: Session, arguments: list[object]) -> None:
+def show_shapes_of_compile(session: LspSession, arguments: list[object]) -> None:
     """Show the shapes of `[compile]` from now on; see `InlayHints.compile`."""
     if arguments and isinstance(arguments[0], str):
         session.choose_compile(arguments[0])
@@ -140,7 +140,7 @@ def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
 
 
 @feature(types.TEXT_DOCUMENT_INLINE_VALUE)
-def inline_value(session: Session, params: types.InlineValueParams) -> list[types.InlineValue]:
+def inline_value(session: LspSession, params: types.InlineValueParams) -> list[types.InlineValue]:
     snapshot = session.snapshot(params.text_document.uri)
     index = snapshot.text.index if snapshot else None
     if snapshot is None or index is None:

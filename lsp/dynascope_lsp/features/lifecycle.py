@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from dynascope_lsp.features.diagnostics import publish, pulls
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 from dynascope_lsp.settings import SECTION, read_settings
 
 LOOK_SECONDS = 0.25
@@ -30,13 +30,13 @@ log = logging.getLogger(__name__)
 STORES_PATTERN = "**/.dynascope/facts.db*"
 
 
-def watch(session: Session) -> None:
+def watch(session: LspSession) -> None:
     """Start to check the stores, and to refresh the client when facts have changed."""
     if session.watching is None:
         session.watching = asyncio.get_running_loop().create_task(_watch(session))
 
 
-async def _watch(session: Session) -> None:
+async def _watch(session: LspSession) -> None:
     while True:
         await asyncio.sleep(BETWEEN_SECONDS if session.searching else LOOK_SECONDS)
         try:
@@ -47,7 +47,7 @@ async def _watch(session: Session) -> None:
             log.exception("looking at the stores failed")
 
 
-def check_stores(session: Session) -> bool:
+def check_stores(session: LspSession) -> bool:
     """Check the stores, and tell a client that watches facts; return whether they have changed."""
     changed = session.stores.refresh()
     if changed and session.client_watches_facts:
@@ -55,7 +55,7 @@ def check_stores(session: Session) -> bool:
     return changed
 
 
-def refresh(session: Session) -> None:
+def refresh(session: LspSession) -> None:
     """Refresh the features of every open document in the ways that this client supports."""
     server = session.server
     workspace = server.client_capabilities.workspace
@@ -74,7 +74,7 @@ def refresh(session: Session) -> None:
 
 
 @feature(types.INITIALIZE)
-def initialize(session: Session, params: types.InitializeParams) -> None:
+def initialize(session: LspSession, params: types.InitializeParams) -> None:
     """Use `initializationOptions`: some clients have no other way to send settings."""
     settings, problem = read_settings(params.initialization_options)
     if problem is not None:
@@ -83,7 +83,7 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 
 
 @feature(types.INITIALIZED)
-async def initialized(session: Session, params: types.InitializedParams) -> None:
+async def initialized(session: LspSession, params: types.InitializedParams) -> None:
     """Add and watch the stores, then request the settings that predictions wait for."""
     for uri in session.folder_uris():
         session.add_folder(uri)
@@ -96,7 +96,7 @@ async def initialized(session: Session, params: types.InitializedParams) -> None
 
 
 @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-async def did_change_configuration(session: Session, params: types.DidChangeConfigurationParams) -> None:
+async def did_change_configuration(session: LspSession, params: types.DidChangeConfigurationParams) -> None:
     """Use new settings: requested, or pushed by the client as Dynascope's section or as a whole."""
     if not _can_be_asked(session):
         value = params.settings
@@ -107,7 +107,7 @@ async def did_change_configuration(session: Session, params: types.DidChangeConf
         await read_configuration(session)
 
 
-async def read_configuration(session: Session) -> None:
+async def read_configuration(session: LspSession) -> None:
     """Request the settings if the client supports it, else keep `initializationOptions`."""
     if not _can_be_asked(session):
         return
@@ -121,7 +121,7 @@ async def read_configuration(session: Session) -> None:
         use(session, answer[0])
 
 
-def use(session: Session, value: object) -> None:
+def use(session: LspSession, value: object) -> None:
     """Use new settings, and refresh the client if they differ."""
     settings, problem = read_settings(value)
     if problem is not None:
@@ -132,7 +132,7 @@ def use(session: Session, value: object) -> None:
 
 
 @feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-def did_change_workspace_folders(session: Session, params: types.DidChangeWorkspaceFoldersParams) -> None:
+def did_change_workspace_folders(session: LspSession, params: types.DidChangeWorkspaceFoldersParams) -> None:
     for folder in params.event.removed:
         session.remove_folder(folder.uri)
     for folder in params.event.added:
@@ -141,7 +141,7 @@ def did_change_workspace_folders(session: Session, params: types.DidChangeWorksp
 
 
 @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-def did_change_watched_files(session: Session, params: types.DidChangeWatchedFilesParams) -> None:
+def did_change_watched_files(session: LspSession, params: types.DidChangeWatchedFilesParams) -> None:
     """Handle a new store, or a Python file that was changed outside the editor."""
     for change in params.changes:
         session.file_changed(change.uri)
@@ -150,19 +150,19 @@ def did_change_watched_files(session: Session, params: types.DidChangeWatchedFil
 
 
 @feature(types.TEXT_DOCUMENT_DID_SAVE)
-def did_save(session: Session, params: types.DidSaveTextDocumentParams) -> None:
+def did_save(session: LspSession, params: types.DidSaveTextDocumentParams) -> None:
     """Refresh after a save: other files may import the saved one."""
     session.file_changed(params.text_document.uri)
     check_stores(session)
     refresh(session)
 
 
-def _can_be_asked(session: Session) -> bool:
+def _can_be_asked(session: LspSession) -> bool:
     workspace = session.server.client_capabilities.workspace
     return bool(workspace and workspace.configuration)
 
 
-def _watch_files(session: Session) -> None:
+def _watch_files(session: LspSession) -> None:
     """Ask the client to report changes of stores, and of Python files that it has not open."""
     workspace = session.server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace else None

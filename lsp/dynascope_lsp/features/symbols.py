@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from dynascope_lsp.recorded.compiles import compiled_functions
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 
 MOST = 200
 MOST_OF_A_FUNCTION = 100
@@ -17,7 +17,7 @@ MOST_OF_A_FUNCTION = 100
 
 
 @feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-def document_symbol(session: Session, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+def document_symbol(session: LspSession, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     snapshot = session.snapshot(params.text_document.uri)
     if snapshot is None or snapshot.facts is None:
         return []
@@ -48,7 +48,7 @@ def document_symbol(session: Session, params: types.DocumentSymbolParams) -> lis
 
 
 @feature(types.WORKSPACE_SYMBOL)
-def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+def workspace_symbol(session: LspSession, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
     """Return compiles of each store's newest launch with the query's letters in order."""
     found = []
     for reader in session.stores.readers():
@@ -78,7 +78,7 @@ def _matches(name: str, query: str) -> bool:
 
 
 @feature(types.TEXT_DOCUMENT_DEFINITION)
-def definition(session: Session, params: types.DefinitionParams) -> list[types.Location] | None:
+def definition(session: LspSession, params: types.DefinitionParams) -> list[types.Location] | None:
     """Return guard origins on the name in `def`, where other servers return only that line."""
     snapshot = session.snapshot(params.text_document.uri)
     index = snapshot.text.index if snapshot else None

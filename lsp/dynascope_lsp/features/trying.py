@@ -13,19 +13,19 @@ from lsprotocol import types
 from dynascope_lsp.documents.edits import applied
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
-from dynascope_lsp.progress import Progress
+from dynascope_lsp.progress import WorkDoneProgress
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command
-from dynascope_lsp.session import Session
+from dynascope_lsp.session import LspSession
 from dynascope_lsp.trials import Decision, Outcome, compared, run
 
 TRY_FIX = "dynascope.tryFix"
 RUN, APPLY = "Run", "Apply Fix"
 
 
-def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> types.CodeAction | None:
+def action(session: LspSession, snapshot: Snapshot, finding: Finding, fix: Fix) -> types.CodeAction | None:
     """Return the action that tries a fix; None if the program cannot start or it was tried."""
     if not _program(snapshot, finding) or session.tried(snapshot, fix.title, finding.line) is not None:
         return None
@@ -37,7 +37,7 @@ def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> 
 
 
 @command(TRY_FIX)
-async def try_fix(session: Session, arguments: list[object]) -> None:
+async def try_fix(session: LspSession, arguments: list[object]) -> None:
     """Try the fix `[{"uri", "line", "title"}]` that is offered for a finding of a line (from 1)."""
     target = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
     snapshot = session.snapshot(str(target.get("uri")))
@@ -76,7 +76,7 @@ def _fix(snapshot: Snapshot, line: object, title: object) -> tuple[Finding, Fix]
     return None
 
 
-async def _asked(session: Session, program: dict[str, object]) -> bool:
+async def _asked(session: LspSession, program: dict[str, object]) -> bool:
     """Whether the user lets the program run: it may change files and use the network."""
     name = str(program.get("program") or f"-m {program.get('module')}")
     arguments = program.get("args")
@@ -91,7 +91,7 @@ async def _asked(session: Session, program: dict[str, object]) -> bool:
 
 
 async def _tried(
-    session: Session, snapshot: Snapshot, program: dict[str, object], finding: Finding, fix: Fix
+    session: LspSession, snapshot: Snapshot, program: dict[str, object], finding: Finding, fix: Fix
 ) -> Outcome | None:
     """Compare runs without and with the fix; return None when the user cancelled."""
     edits = {path: each for path, each in {snapshot.path: fix.edits, **fix.elsewhere}.items() if each}
@@ -100,7 +100,7 @@ async def _tried(
     with_it = {path: applied(text, edits.get(path, [])) for path, text in texts.items()}
     with tempfile.TemporaryDirectory(prefix="dynascope-trial-") as name:
         folder = Path(name)
-        progress = await Progress.begun(session, f"Trying: {fix.title}")
+        progress = await WorkDoneProgress.begun(session, f"Trying: {fix.title}")
         try:
             before = await progress.cancellable(run(program, without, folder / "without"), "Without the fix")
             after = await progress.cancellable(run(program, with_it, folder / "with"), "With the fix")

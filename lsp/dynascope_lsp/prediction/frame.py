@@ -18,7 +18,7 @@ from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
 from dynascope_lsp.prediction.expressions import Expressions
 from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.program import Program
+from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     OTHER,
@@ -50,7 +50,7 @@ class Frame(Expressions):
     """One call of a function, with the values of its names."""
 
     @classmethod
-    def to_evaluate(cls, program: Program, module: Module) -> Self:
+    def to_evaluate(cls, program: ProgramNames, module: Module) -> Self:
         """Return a frame of an empty function, to evaluate expressions of a module."""
         return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
 

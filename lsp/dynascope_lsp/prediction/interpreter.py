@@ -13,7 +13,7 @@ from msgspec import Struct
 from dynascope_lsp.prediction.control_flow import is_generator
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import Module
-from dynascope_lsp.prediction.program import Program
+from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CONTEXT_MANAGER
 from dynascope_lsp.prediction.values import (
@@ -42,7 +42,7 @@ class Report(Struct, frozen=True):
     function: str
 
 
-class Interpreter(Program):
+class Interpreter(ProgramNames):
     """Interpret the program from one site."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from dynascope_lsp.prediction import rules
-from dynascope_lsp.prediction.program import Program
+from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import (
     CONTEXTS,
@@ -44,7 +44,7 @@ from dynascope_lsp.prediction.values import (
 class NamedCalls(ast.NodeVisitor, ABC):
     """The part of a frame that evaluates calls by full name; it sets up the frame's state."""
 
-    def __init__(self, program: Program, function: Function, certain: bool, depth: int) -> None:
+    def __init__(self, program: ProgramNames, function: Function, certain: bool, depth: int) -> None:
         self._program = program
         self._function = function
         self._module = function.module

@@ -29,7 +29,7 @@ _DECORATORS = 4
 """The most decorators that are followed inside of one another."""
 
 
-class Program(ABC):
+class ProgramNames(ABC):
     """The names of a program; `import_module` finds workspace modules, a subclass runs calls."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:

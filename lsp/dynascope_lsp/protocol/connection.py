@@ -55,7 +55,7 @@ def _read(stream: BinaryIO, length: int) -> bytes | None:
     return b"".join(pieces)
 
 
-class Output:
+class ClientOutput:
     """What is written to the client; nothing any more once the client has gone away."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -72,7 +72,7 @@ class Output:
         """Leave it open: it ends with the process."""
 
 
-class Connection:
+class ClientConnection:
     """The messages of a client, handled one after another."""
 
     def __init__(self, protocol: Protocol, incoming: BinaryIO, outgoing: BinaryIO) -> None:
@@ -82,7 +82,7 @@ class Connection:
         self._is_over = False
         self.exit_code = 1
         """0 if the client has asked for `shutdown` before `exit`, as LSP wants it."""
-        protocol.set_writer(Output(outgoing))
+        protocol.set_writer(ClientOutput(outgoing))
 
     async def serve(self) -> None:
         """Handle messages until `exit`, or the end of the stream."""

@@ -13,7 +13,7 @@ from dynascope.agent.program import collector, process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
 from dynascope.agent.session.requests.registry import serve
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.from_agent import Hello
 from dynascope.wire.messages import Message, ToAgent
@@ -27,7 +27,7 @@ class Agent:
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
         """Send messages with `send`, from any thread. Nothing is hooked before `install`."""
-        self.session = Session(send, suspension)
+        self.session = AgentSession(send, suspension)
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._awaited = {_DYNAMO, "configuration"}
         self._hooking = threading.Lock()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.time_travel.effects import Effects
 
 
-class Session(SuspensionObserver):
+class AgentSession(SuspensionObserver):
     """Own all breakpoints, the stops, and the hook once torch._dynamo is imported."""
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
@@ -196,15 +196,15 @@ class Session(SuspensionObserver):
         self.comptime.reached(context)
 
 
-_current: Session | None = None
+_current: AgentSession | None = None
 
 
-def current_session() -> Session | None:
+def current_session() -> AgentSession | None:
     """Return the current session of this process, or None."""
     return _current
 
 
-def set_current(session: Session | None) -> None:
+def set_current(session: AgentSession | None) -> None:
     """Set the current session of this process."""
     global _current
     _current = session

@@ -11,7 +11,7 @@ import msgspec
 from dynascope.agent.program.cancellation import Cancelled
 from dynascope.agent.program.collector import collection_postponed
 from dynascope.agent.program.interruption import is_of_program
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.wire.channel import encode_body
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import Request
@@ -23,7 +23,7 @@ Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
 
 
-def post(session: Session, thread_ident: int, request: Request, serve: Answer) -> None:
+def post(session: AgentSession, thread_ident: int, request: Request, serve: Answer) -> None:
     """Make a stopped thread serve a request. Any thread."""
     cancellation = session.stops.cancellation
     cancellation.expect(request.id)
@@ -33,7 +33,7 @@ def post(session: Session, thread_ident: int, request: Request, serve: Answer) -
         session.send(Failure(id=request.id, message=NOT_STOPPED))
 
 
-def _serve(session: Session, request: Request, serve: Answer) -> None:
+def _serve(session: AgentSession, request: Request, serve: Answer) -> None:
     """Serve a request on the stopped thread, and send a reply in every case."""
     from dynascope.agent.inspection.values.errors import EvaluationError
 

@@ -20,7 +20,7 @@ from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import check_stopped
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.dap import ClientBreakpoint, DataBreakpointInfo, DisassembleBody
 from dynascope.wire.to_agent import Disassemble, FindBreakpointLocations, FindDataBreakpoint, FindDataBreakpointAtStop
 
@@ -51,7 +51,7 @@ LIMIT = 10_000
 @capability("supportsConditionalBreakpoints")
 @capability("supportsHitConditionalBreakpoints")
 @capability("supportsLogPoints")
-async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments]) -> Body:
+async def set_breakpoints(session: DapSession, call: Call[SetBreakpointsArguments]) -> Body:
     source = call.arguments.source
     if not source.path:
         raise RequestError("setBreakpoints: the source has no path; breakpoints are set in files only.")
@@ -66,7 +66,7 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
 
 @request("breakpointLocations", BreakpointLocationsArguments)
 @capability("supportsBreakpointLocationsRequest")
-async def breakpoint_locations(session: Session, call: Call[BreakpointLocationsArguments]) -> Body:
+async def breakpoint_locations(session: DapSession, call: Call[BreakpointLocationsArguments]) -> Body:
     """Let the agent read the file's code: debugpy has no such request, and nothing is imported."""
     arguments, program = call.arguments, session.running()
     if not arguments.source.path or program.agent is None:
@@ -78,13 +78,13 @@ async def breakpoint_locations(session: Session, call: Call[BreakpointLocationsA
 
 @request("setFunctionBreakpoints", SetFunctionBreakpointsArguments, ordered=True)
 @capability("supportsFunctionBreakpoints")
-async def set_function_breakpoints(session: Session, call: Call[SetFunctionBreakpointsArguments]) -> Body:
+async def set_function_breakpoints(session: DapSession, call: Call[SetFunctionBreakpointsArguments]) -> Body:
     entries = session.client.breakpoints.replace("functions", call.arguments.breakpoints)
     return await place(session.running(), "functions", entries)
 
 
 @request("dataBreakpointInfo", DataBreakpointInfoArguments)
-async def data_breakpoint_info(session: Session, call: Call[DataBreakpointInfoArguments]) -> Body:
+async def data_breakpoint_info(session: DapSession, call: Call[DataBreakpointInfoArguments]) -> Body:
     """Serve a variable, an expression at a frame, or a name that means the same in every frame."""
     arguments = call.arguments
     place = arguments.variables_reference or arguments.frame_id
@@ -104,14 +104,14 @@ async def data_breakpoint_info(session: Session, call: Call[DataBreakpointInfoAr
 
 @request("setDataBreakpoints", SetDataBreakpointsArguments, ordered=True)
 @capability("supportsDataBreakpoints")
-async def set_data_breakpoints(session: Session, call: Call[SetDataBreakpointsArguments]) -> Body:
+async def set_data_breakpoints(session: DapSession, call: Call[SetDataBreakpointsArguments]) -> Body:
     entries = session.client.breakpoints.replace("data", call.arguments.breakpoints)
     return await place(session.running(), "data", entries)
 
 
 @request("disassemble", DisassembleArguments)
 @capability("supportsDisassembleRequest")
-async def disassemble(session: Session, call: Call[DisassembleArguments]) -> Body:
+async def disassemble(session: DapSession, call: Call[DisassembleArguments]) -> Body:
     arguments, program = call.arguments, session.running()
     if program.agent is None:
         raise RequestError("There is no agent in the program, so no bytecode that Dynamo traces.")
@@ -131,7 +131,7 @@ async def disassemble(session: Session, call: Call[DisassembleArguments]) -> Bod
 
 @request("setInstructionBreakpoints", SetInstructionBreakpointsArguments, ordered=True)
 @capability("supportsInstructionBreakpoints")
-async def set_instruction_breakpoints(session: Session, call: Call[SetInstructionBreakpointsArguments]) -> Body:
+async def set_instruction_breakpoints(session: DapSession, call: Call[SetInstructionBreakpointsArguments]) -> Body:
     entries = session.client.breakpoints.replace("instructions", call.arguments.breakpoints)
     return await place(session.running(), "instructions", entries)
 
@@ -140,7 +140,7 @@ async def set_instruction_breakpoints(session: Session, call: Call[SetInstructio
 @capability("supportsExceptionOptions")
 @capability("supportsExceptionFilterOptions")
 @capability("exceptionBreakpointFilters", ALL_FILTERS)
-async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
+async def set_exception_breakpoints(session: DapSession, call: Call[SetExceptionBreakpointsArguments]) -> Body:
     """Return a breakpoint per element of `filters`, `filterOptions` and `exceptionOptions`."""
     session.client.exception_filters = call.arguments
     return {"breakpoints": await place_exceptions(session.running(), call.arguments)}
@@ -148,7 +148,7 @@ async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBre
 
 @request("exceptionInfo", ThreadArguments)
 @capability("supportsExceptionInfoRequest")
-async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
+async def exception_info(session: DapSession, call: Call[ThreadArguments]) -> Body:
     """Return Dynamo's explanation at a stop of the agent's filters, else let debugpy answer."""
     program = session.running()
     stop = program.stops.of_thread(call.arguments.thread_id)

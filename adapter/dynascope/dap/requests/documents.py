@@ -11,7 +11,7 @@ from dynascope.dap.protocol.call import Body, Call, NoArguments
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import LoadedSourcesBody, LocationsBody, Module, ModulesBody, Source
 from dynascope.wire.to_agent import LoadedSources, Locations, Modules, SourceText
@@ -19,7 +19,7 @@ from dynascope.wire.to_agent import LoadedSources, Locations, Modules, SourceTex
 
 @request("loadedSources", NoArguments, cancellable=True)
 @capability("supportsLoadedSourcesRequest")
-async def loaded_sources(session: Session, call: Call[NoArguments]) -> Body:
+async def loaded_sources(session: DapSession, call: Call[NoArguments]) -> Body:
     """List graphs, generated code and resume functions, then the files of debugpy's modules."""
     program = session.running()
     sources: list[Source] = []
@@ -38,7 +38,7 @@ async def _files_of_modules(program: Program) -> list[Source]:
 
 
 @request("source", SourceArguments, cancellable=True)
-async def source(session: Session, call: Call[SourceArguments]) -> Body:
+async def source(session: DapSession, call: Call[SourceArguments]) -> Body:
     document = call.arguments.source
     reference = (document.source_reference if document is not None else None) or call.arguments.source_reference or 0
     if reference < FIRST_AGENT_ID:
@@ -50,7 +50,7 @@ async def source(session: Session, call: Call[SourceArguments]) -> Body:
 
 
 @request("locations", LocationsArguments, cancellable=True)
-async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
+async def locations(session: DapSession, call: Call[LocationsArguments]) -> Body:
     """Serve a location reference (DAP 1.68) of a variable; debugpy's variables have none."""
     reference = call.arguments.location_reference
     thread = thread_of(session, reference)
@@ -63,7 +63,7 @@ async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
 
 @request("modules", ModulesArguments, cancellable=True)
 @capability("supportsModulesRequest")
-async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
+async def modules(session: DapSession, call: Call[ModulesArguments]) -> Body:
     """List debugpy's modules, and mark those that Dynamo has traced."""
     program = session.running()
     traced: dict[str, Module] = {}

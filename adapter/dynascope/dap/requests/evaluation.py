@@ -16,7 +16,7 @@ from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBody
 from dynascope.wire.to_agent import Evaluate, RunCommand, Scopes, Variables
 
@@ -33,7 +33,7 @@ _PATH = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])*\.)*)([^\W\d]\w*)?$")
 @request("evaluate", EvaluateArguments, cancellable=True)
 @capability("supportsEvaluateForHovers")
 @capability("supportsClipboardContext")
-async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
+async def evaluate(session: DapSession, call: Call[EvaluateArguments]) -> Body:
     """Evaluate with the agent, on fakes, at a symbolic frame, else with debugpy."""
     arguments = call.arguments
     is_typed = arguments.context in ("repl", None)
@@ -88,7 +88,7 @@ async def _ask_agent(thread: StoppedThread, arguments: EvaluateArguments, hints:
         raise RequestError(f"{told}; {hint}" if hint else told) from error
 
 
-async def _variable(session: Session, arguments: EvaluateArguments) -> Body:
+async def _variable(session: DapSession, arguments: EvaluateArguments) -> Body:
     """Return the variable of a running frame that is named like a command, or None."""
     debugpy = session.running().debugpy
     if debugpy is None or arguments.frame_id is None:
@@ -97,7 +97,7 @@ async def _variable(session: Session, arguments: EvaluateArguments) -> Body:
     return decode_body(response) if response.success else None
 
 
-async def _ask_program(session: Session, asked: console.Asked) -> Body:
+async def _ask_program(session: DapSession, asked: console.Asked) -> Body:
     """Ask the agent what needs no stop."""
     program = session.running()
     if program.agent is None:
@@ -106,7 +106,7 @@ async def _ask_program(session: Session, asked: console.Asked) -> Body:
     return await program.agent.ask(RunCommand(name=asked.command.name, argument=asked.argument))
 
 
-async def _ask_running_frame(session: Session, asked: console.Asked, frame_id: int | None) -> Body:
+async def _ask_running_frame(session: DapSession, asked: console.Asked, frame_id: int | None) -> Body:
     """Have debugpy evaluate a call of the agent in a running frame, on its thread."""
     debugpy = session.running().debugpy
     if asked.command.at_runtime is None or frame_id is None or debugpy is None:
@@ -122,7 +122,7 @@ async def _ask_running_frame(session: Session, asked: console.Asked, frame_id: i
 
 @request("completions", CompletionsArguments, cancellable=True)
 @capability("supportsCompletionsRequest")
-async def completions(session: Session, call: Call[CompletionsArguments]) -> Body:
+async def completions(session: DapSession, call: Call[CompletionsArguments]) -> Body:
     """Complete commands, and a symbolic frame's names, `ctx`, or attributes after a dot."""
     arguments = call.arguments
     before = _before_cursor(arguments)
@@ -150,7 +150,7 @@ async def completions(session: Session, call: Call[CompletionsArguments]) -> Bod
     return {"targets": [*targets, *commands]}
 
 
-async def _of_debugpy(session: Session, arguments: CompletionsArguments) -> list[dict[str, Any]]:
+async def _of_debugpy(session: DapSession, arguments: CompletionsArguments) -> list[dict[str, Any]]:
     debugpy = session.running().debugpy
     if debugpy is None or arguments.frame_id is None:
         return []

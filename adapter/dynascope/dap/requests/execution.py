@@ -15,7 +15,7 @@ from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import (
@@ -43,7 +43,7 @@ NOT_STOPPED = (
 
 @request("continue", ResumeArguments, ordered=True)
 @capability("supportsSingleThreadExecutionRequests")
-async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
+async def continue_(session: DapSession, call: Call[ResumeArguments]) -> Body:
     session.running().pausing.discard(call.arguments.thread_id)
     agent, ident = session.running().agent, await single_thread(session, call)
     if agent is None or ident is None:
@@ -55,12 +55,12 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
     return ANSWERED
 
 
-def announce_single_thread(session: Session, thread_id: int) -> None:
+def announce_single_thread(session: DapSession, thread_id: int) -> None:
     """Send `continued` for one thread: an editor takes its own commands to resume all threads."""
     session.client.event("continued", {"threadId": thread_id, "allThreadsContinued": False})
 
 
-async def single_thread(session: Session, call: Call[Any]) -> int | None:
+async def single_thread(session: DapSession, call: Call[Any]) -> int | None:
     """Make the command resume only its thread. Raises RequestError when that is not stopped.
 
     Return the thread's ident if it waits inside pydevd, which resumes all threads; else None.
@@ -90,7 +90,7 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
     raise RequestError(NOT_STOPPED)
 
 
-def resume(session: Session, call: Call[Any], command: ResumeCommand, stop: Stop | None) -> Body:
+def resume(session: DapSession, call: Call[Any], command: ResumeCommand, stop: Stop | None) -> Body:
     """Resume through debugpy, or through the agent for a thread in the agent's own loop.
 
     `command` is what debugpy or the agent serve; `call` is answered. `stop`: that of the thread, at compile time.
@@ -134,7 +134,7 @@ def _resume_all(program: Program, call: Call[Any], command: ResumeCommand) -> Bo
 
 
 @request("pause", ThreadArguments, ordered=True)
-async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
+async def pause(session: DapSession, call: Call[ThreadArguments]) -> Body:
     """Pause through debugpy and the agent: the thread may be running or compiling by then."""
     program = session.running()
     agent = program.agent
@@ -182,7 +182,7 @@ async def _say_where_it_runs(program: Program, thread_id: int) -> None:
 
 
 @request("threads", NoArguments)
-async def threads(session: Session, call: Call[NoArguments]) -> Body:
+async def threads(session: DapSession, call: Call[NoArguments]) -> Body:
     """Return debugpy's threads, or the agent's; names say which wait for another's compile."""
     program = session.running()
     rows = await compiles(program.agent)

@@ -33,7 +33,7 @@ from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID, FormattedStackBody
 from dynascope.wire.dap import EvaluateResult, SetExpressionBody, StackFrame
 from dynascope.wire.to_agent import Evaluate, FormatStack, Scopes, Variables
@@ -42,7 +42,7 @@ _ALL = 1 << 30
 """More frames than any stack has."""
 
 
-def thread_of(session: Session, id: int | None) -> StoppedThread | None:
+def thread_of(session: DapSession, id: int | None) -> StoppedThread | None:
     """Return the stopped thread of an id, None for debugpy. Raises RequestError if it is stale."""
     if id is None or id < FIRST_AGENT_ID:
         return None
@@ -55,7 +55,7 @@ def thread_of(session: Session, id: int | None) -> StoppedThread | None:
 
 @request("stackTrace", StackTraceArguments, cancellable=True)
 @capability("supportsDelayedStackTraceLoading")
-async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body:
+async def stack_trace(session: DapSession, call: Call[StackTraceArguments]) -> Body:
     program = session.running()
     start, levels = max(0, call.arguments.start_frame or 0), max(0, call.arguments.levels or 0)
     requested_stop = program.stops.of_thread(call.arguments.thread_id)
@@ -94,7 +94,7 @@ async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None)
 
 
 @request("scopes", FrameArguments, cancellable=True)
-async def scopes(session: Session, call: Call[FrameArguments]) -> Body:
+async def scopes(session: DapSession, call: Call[FrameArguments]) -> Body:
     thread = thread_of(session, call.arguments.frame_id)
     if thread is None:
         return session.pass_to_debugpy(call)
@@ -103,7 +103,7 @@ async def scopes(session: Session, call: Call[FrameArguments]) -> Body:
 
 @request("variables", VariablesArguments, cancellable=True)
 @capability("supportsValueFormattingOptions")
-async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
+async def variables(session: DapSession, call: Call[VariablesArguments]) -> Body:
     arguments = call.arguments
     thread = thread_of(session, arguments.variables_reference)
     if thread is None:
@@ -128,7 +128,7 @@ def _explain(response: Envelope) -> None:
 
 @request("setVariable", SetVariableArguments)
 @capability("supportsSetVariable")
-async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
+async def set_variable(session: DapSession, call: Call[SetVariableArguments]) -> Body:
     """Set a variable of the scope `Console` at a symbolic frame; the agent refuses any other."""
     arguments = call.arguments
     thread = thread_of(session, arguments.variables_reference)
@@ -139,7 +139,7 @@ async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Bo
 
 @request("setExpression", SetExpressionArguments)
 @capability("supportsSetExpression")
-async def set_expression(session: Session, call: Call[SetExpressionArguments]) -> Body:
+async def set_expression(session: DapSession, call: Call[SetExpressionArguments]) -> Body:
     arguments = call.arguments
     thread = thread_of(session, arguments.frame_id)
     if thread is None or arguments.frame_id is None:

@@ -33,11 +33,11 @@ from dynascope.dap.protocol.launch_arguments import (
     read_launch,
 )
 from dynascope.dap.requests.registry import CAPABILITIES, capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 
 
 @request("initialize", InitializeArguments, phase="connected")
-async def initialize(session: Session, call: Call[InitializeArguments]) -> Body:
+async def initialize(session: DapSession, call: Call[InitializeArguments]) -> Body:
     if session.client.arguments is not None:
         raise RequestError("initialize has been sent before.")
     if not (call.arguments.lines_start_at1 and call.arguments.columns_start_at1):
@@ -50,7 +50,7 @@ async def initialize(session: Session, call: Call[InitializeArguments]) -> Body:
 
 
 @request("launch", LaunchArguments, phase="initialized")
-async def launch(session: Session, call: Call[LaunchArguments]) -> Body:
+async def launch(session: DapSession, call: Call[LaunchArguments]) -> Body:
     arguments = call.arguments
     if sum(target is not None for target in (arguments.program, arguments.module, arguments.code)) != 1:
         raise RequestError("launch needs exactly one of `program`, `module` and `code`.")
@@ -58,7 +58,7 @@ async def launch(session: Session, call: Call[LaunchArguments]) -> Body:
 
 
 @request("attach", AttachArguments, phase="initialized")
-async def attach(session: Session, call: Call[AttachArguments]) -> Body:
+async def attach(session: DapSession, call: Call[AttachArguments]) -> Body:
     arguments = call.arguments
     places = (arguments.connect, arguments.port, arguments.listen, arguments.process_id)
     if all(place is None for place in places):
@@ -69,7 +69,7 @@ async def attach(session: Session, call: Call[AttachArguments]) -> Body:
     return await _start(session, call)
 
 
-async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArguments]) -> Answered:
+async def _start(session: DapSession, call: Call[LaunchArguments] | Call[AttachArguments]) -> Answered:
     """Start the program; the response follows configurationDone, when the program may run."""
     if session.failed_start is not None:  # its end would end this program, too
         await asyncio.wait([session.failed_start])
@@ -89,7 +89,7 @@ async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArgu
 
 
 async def _start_program(
-    session: Session,
+    session: DapSession,
     configuration: dict[str, Raw],
     arguments: LaunchArguments | AttachArguments,
     answer: Callable[[Envelope], None],
@@ -105,7 +105,7 @@ async def _start_program(
 
 
 def _new_program(
-    session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
+    session: DapSession, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
 ) -> Program:
     if isinstance(arguments, LaunchArguments):
         arguments = with_absolute_paths(arguments)
@@ -124,7 +124,7 @@ def _new_program(
 
 @request("configurationDone", NoArguments, ordered=True)
 @capability("supportsConfigurationDoneRequest")
-async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
+async def configuration_done(session: DapSession, call: Call[NoArguments]) -> Body:
     program = session.running()
     if program.configured:
         raise RequestError("configurationDone has been sent before.")
@@ -136,7 +136,7 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
 
 @request("restart", RestartArguments)
 @capability("supportsRestartRequest")
-async def restart(session: Session, call: Call[RestartArguments]) -> Body:
+async def restart(session: DapSession, call: Call[RestartArguments]) -> Body:
     """End the program and start it again, with the request's configuration or the one before."""
     old = session.running()
     new_configuration = call.arguments.arguments
@@ -158,7 +158,7 @@ async def restart(session: Session, call: Call[RestartArguments]) -> Body:
 
 @request("terminate", TerminateArguments)
 @capability("supportsTerminateRequest")
-async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
+async def terminate(session: DapSession, call: Call[TerminateArguments]) -> Body:
     """End the program, even one that was attached to; `terminated` follows."""
     program = session.running()
     if program.arguments.on_terminate == "KeyboardInterrupt" and program.debugpy is not None:
@@ -170,7 +170,7 @@ async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
 
 @request("disconnect", DisconnectArguments, phase="connected")
 @capability("supportTerminateDebuggee")
-async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
+async def disconnect(session: DapSession, call: Call[DisconnectArguments]) -> Body:
     """End a launched program with its children, and with `terminateDebuggee` one attached to."""
     if call.arguments.suspend_debuggee:
         raise RequestError("suspendDebuggee is not supported: the program can only run on, or end.")
@@ -182,7 +182,7 @@ async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
 
 @request("cancel", CancelArguments, phase="connected")
 @capability("supportsCancelRequest")
-async def cancel(session: Session, call: Call[CancelArguments]) -> Body:
+async def cancel(session: DapSession, call: Call[CancelArguments]) -> Body:
     """Answer the request with the error `cancelled`; at a compile-time stop its work ends too."""
     seqs = [call.arguments.request_id] if call.arguments.request_id is not None else []
     if call.arguments.progress_id is not None:

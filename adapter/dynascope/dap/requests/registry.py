@@ -13,13 +13,13 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dynascope.dap.protocol.call import Arguments, Body, Call
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.dap import DapStruct
 
 Phase = Literal["connected", "initialized", "running"]
 """The earliest phase in which a request is served: always; after `initialize`; once a program takes breakpoints."""
 
-Function = Callable[[Session, Call[Arguments]], Awaitable[Body]]
+Function = Callable[[DapSession, Call[Arguments]], Awaitable[Body]]
 
 
 class Handler(Struct, frozen=True):

@@ -23,7 +23,7 @@ from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import announce_single_thread, check_stopped, resume, single_thread
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
-from dynascope.dap.session import Session
+from dynascope.dap.session import DapSession
 from dynascope.wire.beyond_dap import (
     FIRST_AGENT_ID,
     FIRST_RECORDED,
@@ -46,21 +46,21 @@ _OLD_TARGET = "This place is one of the running program, and the thread is stopp
 
 @request("next", StepArguments, ordered=True)
 @capability("supportsSteppingGranularity")
-async def next_(session: Session, call: Call[StepArguments]) -> Body:
+async def next_(session: DapSession, call: Call[StepArguments]) -> Body:
     return await _step(session, call, "next")
 
 
 @request("stepIn", StepArguments, ordered=True)
-async def step_in(session: Session, call: Call[StepArguments]) -> Body:
+async def step_in(session: DapSession, call: Call[StepArguments]) -> Body:
     return await _step(session, call, "stepIn")
 
 
 @request("stepOut", StepArguments, ordered=True)
-async def step_out(session: Session, call: Call[StepArguments]) -> Body:
+async def step_out(session: DapSession, call: Call[StepArguments]) -> Body:
     return await _step(session, call, "stepOut")
 
 
-async def _step(session: Session, call: Call[StepArguments], command: ResumeCommand) -> Body:
+async def _step(session: DapSession, call: Call[StepArguments], command: ResumeCommand) -> Body:
     """Step; at a compile-time stop, send the agent the granularity and target first."""
     program, arguments = session.running(), call.arguments
     await check_stopped(program, arguments.thread_id)
@@ -81,7 +81,7 @@ async def _step(session: Session, call: Call[StepArguments], command: ResumeComm
 
 @request("stepInTargets", FrameArguments)
 @capability("supportsStepInTargetsRequest")
-async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
+async def step_in_targets(session: DapSession, call: Call[FrameArguments]) -> Body:
     """List the calls on a symbolic frame's line that Dynamo may inline; else pass to debugpy."""
     thread = thread_of(session, call.arguments.frame_id)
     if thread is None:
@@ -91,26 +91,26 @@ async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
 
 @request("stepBack", StepArguments, ordered=True)
 @capability("supportsStepBack")
-async def step_back(session: Session, call: Call[StepArguments]) -> Body:
+async def step_back(session: DapSession, call: Call[StepArguments]) -> Body:
     stop = session.running().stops.of_thread(call.arguments.thread_id)
     return await go_back(session, call, stop, "stepBack", by_instruction=call.arguments.granularity == "instruction")
 
 
 @request("reverseContinue", ResumeArguments, ordered=True)
-async def reverse_continue(session: Session, call: Call[ResumeArguments]) -> Body:
+async def reverse_continue(session: DapSession, call: Call[ResumeArguments]) -> Body:
     stop = session.running().stops.of_thread(call.arguments.thread_id)
     return await go_back(session, call, stop, "reverseContinue")
 
 
 @request("restartFrame", FrameArguments, ordered=True)
 @capability("supportsRestartFrame")
-async def restart_frame(session: Session, call: Call[FrameArguments]) -> Body:
+async def restart_frame(session: DapSession, call: Call[FrameArguments]) -> Body:
     thread = thread_of(session, call.arguments.frame_id)
     return await go_back(session, call, thread and thread.stop, "restartFrame", frame_id=call.arguments.frame_id)
 
 
 async def go_back(
-    session: Session,
+    session: DapSession,
     call: Call[Any],
     stop: Stop | None,
     command: TravelCommand,
@@ -133,7 +133,7 @@ async def go_back(
 
 @request("gotoTargets", GotoTargetsArguments)
 @capability("supportsGotoTargetsRequest")
-async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Body:
+async def goto_targets(session: DapSession, call: Call[GotoTargetsArguments]) -> Body:
     """Find where the line began last in the compile that is stopped; else pass to debugpy."""
     program, arguments = session.running(), call.arguments
     stop = next(iter(program.stops.all()), None)
@@ -146,7 +146,7 @@ async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Bo
 
 
 @request("goto", GotoArguments, ordered=True)
-async def goto(session: Session, call: Call[GotoArguments]) -> Body:
+async def goto(session: DapSession, call: Call[GotoArguments]) -> Body:
     stop = session.running().stops.of_thread(call.arguments.thread_id)
     if call.arguments.target_id >= FIRST_AGENT_ID:
         return await go_back(session, call, stop, "goto", target_id=call.arguments.target_id)
@@ -156,7 +156,7 @@ async def goto(session: Session, call: Call[GotoArguments]) -> Body:
 
 
 @request("dynascopeTimeline", TimelineArguments)
-async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
+async def timeline(session: DapSession, call: Call[TimelineArguments]) -> Body:
     """List the newest events of the compiler; `goto` leads to the `targetId` that some have."""
     program = session.running()
     if program.agent is None:
@@ -182,7 +182,7 @@ def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
 
 
 @request("dynascopeCompare", CompareArguments)
-async def compare(session: Session, call: Call[CompareArguments]) -> Body:
+async def compare(session: DapSession, call: Call[CompareArguments]) -> Body:
     """Tell what first differs between two compiles of a function."""
     program, arguments = session.running(), call.arguments
     if program.agent is None:
@@ -197,6 +197,6 @@ async def compare(session: Session, call: Call[CompareArguments]) -> Body:
 
 
 @request("debugpySystemInfo", NoArguments)
-async def debugpy_system_info(session: Session, call: Call[NoArguments]) -> Body:
+async def debugpy_system_info(session: DapSession, call: Call[NoArguments]) -> Body:
     """Pass on debugpy's own request, which tools of its users send."""
     return session.pass_to_debugpy(call)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dynascope.terminal.client import CommandError
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 
-Body = Callable[[Session, str], None]
+Body = Callable[[TerminalSession, str], None]
 
 
 @dataclass(frozen=True)
-class Command:
+class PromptCommand:
     """A command: `run` gets the session and the rest of the line, and may raise CommandError."""
 
     names: tuple[str, ...]
@@ -29,8 +29,8 @@ class Command:
     missing: str = ""
 
 
-_commands: list[Command] = []
-_by_name: dict[str, Command] = {}
+_commands: list[PromptCommand] = []
+_by_name: dict[str, PromptCommand] = {}
 
 
 def command(
@@ -46,7 +46,9 @@ def command(
         summary, _, details = (run.__doc__ or "").partition("\n")
         group = run.__module__.rpartition(".")[2]
         usage_line = f"{names[0]} {usage}".strip()
-        registered = Command(names, usage_line, summary, details.strip(), group, run, repeats, needs_stop, missing)
+        registered = PromptCommand(
+            names, usage_line, summary, details.strip(), group, run, repeats, needs_stop, missing
+        )
         _commands.append(registered)
         _by_name.update(dict.fromkeys(names, registered))
         return run
@@ -54,7 +56,7 @@ def command(
     return register
 
 
-def all_commands() -> list[Command]:
+def all_commands() -> list[PromptCommand]:
     """Return every command, group by group."""
     return list(_commands)
 
@@ -64,7 +66,7 @@ def names() -> list[str]:
     return sorted(_by_name)
 
 
-def find(word: str) -> Command:
+def find(word: str) -> PromptCommand:
     """Find a command by its name or a unique prefix. Raises CommandError with similar names."""
     if word in _by_name:
         return _by_name[word]

@@ -8,7 +8,7 @@ from dynascope.terminal import locations
 from dynascope.terminal.breakpoints import UserBreakpoint
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.dap import DataAccess
 
 _USAGE = "[--hit HITS] NAME [, CONDITION]"
@@ -21,7 +21,7 @@ _MISSING = "watch what? `watch x`, `watch self.scale`, `watch L['x']`, `watch s0
     usage="[--mode MODE] [--hit HITS] [--log TEXT] FILE:LINE | LINE | FILE:FUNCTION | FUNCTION | OPERATOR | *ADDRESS "
     "[, CONDITION]",
 )
-def break_(session: Session, argument: str) -> None:
+def break_(session: TerminalSession, argument: str) -> None:
     """Stop where Dynamo traces that line, and where it runs; alone, list the breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
@@ -46,13 +46,13 @@ def break_(session: Session, argument: str) -> None:
 
 
 @command("tbreak", usage="[--mode MODE] [--hit HITS] FILE:LINE | … [, CONDITION]")
-def tbreak(session: Session, argument: str) -> None:
+def tbreak(session: TerminalSession, argument: str) -> None:
     """Like `break`, for one stop only."""
     set_breakpoint(session, argument, temporary=True)
 
 
 @command("breakpoints", "bl")
-def breakpoints(session: Session, argument: str) -> None:
+def breakpoints(session: TerminalSession, argument: str) -> None:
     """List the breakpoints: where each is, and whether it can be hit."""
     if not len(session.breakpoints):
         session.printer.say("no breakpoints; `break FILE:LINE` sets one")
@@ -61,7 +61,7 @@ def breakpoints(session: Session, argument: str) -> None:
 
 
 @command("clear", "cl", "delete", usage="[NUMBER | LOCATION]…")
-def clear(session: Session, argument: str) -> None:
+def clear(session: TerminalSession, argument: str) -> None:
     """Clear breakpoints: those named, or all."""
     chosen = [_find(session, word) for word in argument.split()] or list(session.breakpoints)
     for breakpoint in chosen:
@@ -71,18 +71,18 @@ def clear(session: Session, argument: str) -> None:
 
 
 @command("disable", usage="NUMBER…")
-def disable(session: Session, argument: str) -> None:
+def disable(session: TerminalSession, argument: str) -> None:
     """Keep breakpoints, but do not stop at them."""
     _switch(session, argument, enabled=False)
 
 
 @command("enable", usage="NUMBER…")
-def enable(session: Session, argument: str) -> None:
+def enable(session: TerminalSession, argument: str) -> None:
     """Stop at disabled breakpoints again."""
     _switch(session, argument, enabled=True)
 
 
-def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
+def set_breakpoint(session: TerminalSession, argument: str, temporary: bool = False) -> None:
     """Set a breakpoint from the user's text, and print its state. Raises CommandError."""
     when, place = locations.split_options(argument)
     if temporary and when.log_message:
@@ -99,7 +99,7 @@ def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> 
         session.printer.say(f"    There is one breakpoint to a place: it was{str(replaced) or ' without condition'}.")
 
 
-def _find(session: Session, word: str) -> UserBreakpoint:
+def _find(session: TerminalSession, word: str) -> UserBreakpoint:
     if word.isdecimal() and (breakpoint := session.breakpoints.get(int(word))) is not None:
         return breakpoint
     for breakpoint in session.breakpoints:
@@ -108,7 +108,7 @@ def _find(session: Session, word: str) -> UserBreakpoint:
     raise CommandError(f"there is no breakpoint {word}; `breakpoints` lists them")
 
 
-def _switch(session: Session, argument: str, enabled: bool) -> None:
+def _switch(session: TerminalSession, argument: str, enabled: bool) -> None:
     chosen = [_find(session, word) for word in argument.split()]
     if not chosen:
         raise CommandError("which? `breakpoints` lists them with their numbers")
@@ -118,13 +118,13 @@ def _switch(session: Session, argument: str, enabled: bool) -> None:
     _send(session, chosen)
 
 
-def _send(session: Session, changed: list[UserBreakpoint]) -> None:
+def _send(session: TerminalSession, changed: list[UserBreakpoint]) -> None:
     for group in dict.fromkeys(breakpoint.location.group for breakpoint in changed):
         session.send_breakpoints(group)
 
 
 @command("watch", usage=_USAGE, missing=_MISSING)
-def watch(session: Session, argument: str) -> None:
+def watch(session: TerminalSession, argument: str) -> None:
     """Stop when the compiler changes a value: its fake shape or dtype, contents, or symbol.
 
     NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as in Guards
@@ -136,7 +136,7 @@ def watch(session: Session, argument: str) -> None:
 
 
 @command("rwatch", usage=_USAGE, missing=_MISSING)
-def rwatch(session: Session, argument: str) -> None:
+def rwatch(session: TerminalSession, argument: str) -> None:
     """Stop when a guard on a value is installed, or a node of the graph takes it as an input.
 
     NAME is as for `watch`, or a node of the graph: `rwatch %add`. CONDITION may use `node`.
@@ -145,12 +145,12 @@ def rwatch(session: Session, argument: str) -> None:
 
 
 @command("awatch", usage=_USAGE, missing=_MISSING)
-def awatch(session: Session, argument: str) -> None:
+def awatch(session: TerminalSession, argument: str) -> None:
     """Stop where `watch` or `rwatch` stops."""
     _watch(session, argument, "readWrite")
 
 
-def _watch(session: Session, argument: str, access: DataAccess) -> None:
+def _watch(session: TerminalSession, argument: str, access: DataAccess) -> None:
     when, rest = locations.split_options(argument)
     name, condition = locations.split_condition(rest)
     location = locations.Location(watched=name, access=access)
@@ -170,7 +170,7 @@ def _watch(session: Session, argument: str, access: DataAccess) -> None:
 
 
 @command("catch", usage="[FILTER [CONDITION | off] | none]")
-def catch(session: Session, argument: str) -> None:
+def catch(session: TerminalSession, argument: str) -> None:
     """Stop at graph breaks, recompiles and the like, or at exceptions; alone, list the filters.
 
     `catch graphBreak`, `catch recompile my code`, `catch graphBreak GB0059, model.py:36`, `catch specialization off`;
@@ -193,7 +193,7 @@ def catch(session: Session, argument: str) -> None:
     send_filters(session)
 
 
-def send_filters(session: Session) -> None:
+def send_filters(session: TerminalSession) -> None:
     """Send the filters to the adapter, if one runs; print refused ones. Raises CommandError."""
     if session.debuggee is None:
         return
@@ -201,7 +201,7 @@ def send_filters(session: Session) -> None:
         session.printer.error(f"{name}: {why}")
 
 
-def _list(session: Session) -> None:
+def _list(session: TerminalSession) -> None:
     filters = session.exception_filters()
     on = session.catching.on(filters)
     width = max((len(entry.filter) for entry in filters), default=0)

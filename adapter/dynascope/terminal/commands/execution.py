@@ -6,7 +6,7 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command, find
 from dynascope.terminal.debuggee import StepCommand
 from dynascope.terminal.interrupts import deferred
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.dap import DisassembleBody, StepInTargetsBody
 
 _BEFORE, _AFTER = 8, 16
@@ -14,7 +14,7 @@ _ALL = 4000
 
 
 @command("run")
-def run(session: Session, argument: str) -> None:
+def run(session: TerminalSession, argument: str) -> None:
     """Start the program."""
     if session.alive:
         raise CommandError("the program is running already; `continue` resumes it, `restart` starts it again")
@@ -24,7 +24,7 @@ def run(session: Session, argument: str) -> None:
 
 
 @command("continue", "c", "cont", repeats=True)
-def continue_(session: Session, argument: str) -> None:
+def continue_(session: TerminalSession, argument: str) -> None:
     """Continue to the next stop; start the program if it has not been started."""
     if session.alive or session.finished:
         session.resume("continue")
@@ -33,13 +33,13 @@ def continue_(session: Session, argument: str) -> None:
 
 
 @command("next", "n", repeats=True, needs_stop=True)
-def next_(session: Session, argument: str) -> None:
+def next_(session: TerminalSession, argument: str) -> None:
     """Go to the next line of this frame, over calls."""
     repeat(session, argument, "next")
 
 
 @command("step", "s", usage="[COUNT | CALL]", repeats=True, needs_stop=True)
-def step(session: Session, argument: str) -> None:
+def step(session: TerminalSession, argument: str) -> None:
     """Go to the next line, into calls: at compile time, into those Dynamo inlines.
 
     CALL is a part of a call on the current line: `step norm` steps into `self.norm(x)`, and over the calls before it.
@@ -51,7 +51,7 @@ def step(session: Session, argument: str) -> None:
 
 
 @command("out", "finish", "return", "r", repeats=True, needs_stop=True)
-def out(session: Session, argument: str) -> None:
+def out(session: TerminalSession, argument: str) -> None:
     """Continue until this frame returns to its caller."""
     repeat(session, argument, "stepOut")
 
@@ -66,7 +66,7 @@ _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step"
     needs_stop=True,
     missing="what shall this thread do? `alone next`, `alone continue`",
 )
-def single_thread(session: Session, argument: str) -> None:
+def single_thread(session: TerminalSession, argument: str) -> None:
     """Resume only this thread: other stopped threads stay stopped until `continue`."""
     session.need_frame()
     name = find(argument).names[0]
@@ -76,7 +76,7 @@ def single_thread(session: Session, argument: str) -> None:
 
 
 @command("pause")
-def pause(session: Session, argument: str) -> None:
+def pause(session: TerminalSession, argument: str) -> None:
     """Stop the running program where it is (Ctrl-C does the same)."""
     debuggee = session.need_program()
     if session.frames:
@@ -87,19 +87,19 @@ def pause(session: Session, argument: str) -> None:
 
 
 @command("restart")
-def restart(session: Session, argument: str) -> None:
+def restart(session: TerminalSession, argument: str) -> None:
     """End the program and run it again from its beginning, with the same breakpoints."""
     session.start()
 
 
 @command("quit", "q", "exit")
-def quit_(session: Session, argument: str) -> None:
+def quit_(session: TerminalSession, argument: str) -> None:
     """End the program and the debugger."""
     session.close()
     session.leaving = True
 
 
-def _target(session: Session, text: str) -> int:
+def _target(session: TerminalSession, text: str) -> int:
     """Return the id of the call on this line that contains `text`. Raises CommandError."""
     frame = session.need_frame()
     targets = session.ask("stepInTargets", {"frameId": frame.id}, StepInTargetsBody).targets
@@ -111,7 +111,9 @@ def _target(session: Session, text: str) -> int:
     return matches[0].id
 
 
-def repeat(session: Session, argument: str, step: StepCommand, granularity: str = "", what: str = "times") -> None:
+def repeat(
+    session: TerminalSession, argument: str, step: StepCommand, granularity: str = "", what: str = "times"
+) -> None:
     """Step so many times as the argument says, once without it. Raises CommandError."""
     session.need_frame()
     if argument and not argument.isdecimal():
@@ -124,7 +126,7 @@ def repeat(session: Session, argument: str, step: StepCommand, granularity: str 
 
 
 @command("disassemble", "dis", usage="[COUNT | all]", needs_stop=True)
-def disassemble(session: Session, argument: str) -> None:
+def disassemble(session: TerminalSession, argument: str) -> None:
     """List the bytecode that Dynamo traces in this frame, around the current instruction.
 
     The effect on the value stack follows `;`. COUNT is the number of instructions from the current one, `all` means
@@ -159,18 +161,18 @@ def disassemble(session: Session, argument: str) -> None:
 
 
 @command("stepi", "si", usage="[COUNT]", repeats=True, needs_stop=True)
-def stepi(session: Session, argument: str) -> None:
+def stepi(session: TerminalSession, argument: str) -> None:
     """Step by one instruction that Dynamo traces, into inlined calls; at run time, by one line."""
     repeat(session, argument, "stepIn", "instruction", "instructions")
 
 
 @command("nexti", "ni", usage="[COUNT]", repeats=True, needs_stop=True)
-def nexti(session: Session, argument: str) -> None:
+def nexti(session: TerminalSession, argument: str) -> None:
     """Step by one instruction that Dynamo traces, over calls; at run time, by one line."""
     repeat(session, argument, "next", "instruction", "instructions")
 
 
-def _show_instruction(session: Session) -> None:
+def _show_instruction(session: TerminalSession) -> None:
     pointer = session.frames[0].instruction_pointer_reference
     arguments = {"memoryReference": pointer, "instructionCount": 1}
     for row in session.ask("disassemble", arguments, DisassembleBody).instructions if pointer else ():

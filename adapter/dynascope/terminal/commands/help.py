@@ -11,7 +11,7 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import all_commands, command, find
 from dynascope.terminal.commands.inspection import show_rows
 from dynascope.terminal.selection import PAGE
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.dap import EvaluateResult, Variable
 
 _ROW = re.compile(r"(?:(.*)\s)?#(\S+)")
@@ -20,7 +20,7 @@ _ALL = 10_000
 
 
 @command("help", "h", "?", usage="[COMMAND]")
-def help_(session: Session, argument: str) -> None:
+def help_(session: TerminalSession, argument: str) -> None:
     """List the commands, or explain one."""
     say = session.printer.say
     if argument:
@@ -46,7 +46,7 @@ def _add(entry: console.Command) -> None:
     if entry.answers_with == "lines":
         usage, details = f"{usage} [#ROW]", f"{details}\n`#2` at the end goes back to the line of the second row."
 
-    def run(session: Session, argument: str) -> None:
+    def run(session: TerminalSession, argument: str) -> None:
         first, _, others = argument.partition(" ")
         _ask(session, entry, others.strip() if rest and first == rest else argument)
 
@@ -54,7 +54,7 @@ def _add(entry: console.Command) -> None:
     command(word, usage=usage, needs_stop=entry.needs == "stop", missing=entry.missing)(run)
 
 
-def _ask(session: Session, entry: console.Command, argument: str) -> None:
+def _ask(session: TerminalSession, entry: console.Command, argument: str) -> None:
     """Print what the console answers, or go back to the line of a row: `history x #2`."""
     number = _ROW.fullmatch(argument) if entry.answers_with == "lines" else None
     argument = (number[1] or "").strip() if number is not None else argument
@@ -77,7 +77,7 @@ def _ask(session: Session, entry: console.Command, argument: str) -> None:
         show_rows(session, rows, PAGE if len(rows) == PAGE and entry.answers_with == "rows" else None)
 
 
-def _go_to(session: Session, asked: str, rows: list[Variable], number: str) -> None:
+def _go_to(session: TerminalSession, asked: str, rows: list[Variable], number: str) -> None:
     """Go back to the line of the row with this number. Raises CommandError."""
     if not number.isdecimal() or not 0 < int(number) <= len(rows):
         raise CommandError(f"`{asked}` has {len(rows)} row{'' if len(rows) == 1 else 's'}, and none is #{number}")

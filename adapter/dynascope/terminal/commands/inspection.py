@@ -6,14 +6,14 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import PAGE
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.dap import Scope, Variable
 
 _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}
 
 
 @command("scopes", needs_stop=True)
-def scopes(session: Session, argument: str) -> None:
+def scopes(session: TerminalSession, argument: str) -> None:
     """List the scopes of this frame."""
     for scope in session.scopes():
         count = (scope.named_variables or 0) + (scope.indexed_variables or 0)
@@ -21,7 +21,7 @@ def scopes(session: Session, argument: str) -> None:
 
 
 def _scope_command(scope: str, help_text: str, *names: str) -> None:
-    def show(session: Session, argument: str) -> None:
+    def show(session: TerminalSession, argument: str) -> None:
         show_scope(session, scope, argument)
 
     show.__doc__ = f"{help_text}\n\nWith TEXT, show only the rows that contain it."
@@ -54,7 +54,7 @@ for _title, _names, _help in _SCOPES:
 
 
 @command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")
-def print_(session: Session, argument: str) -> None:
+def print_(session: TerminalSession, argument: str) -> None:
     """Evaluate in the selected frame; at compile time on fakes, changing nothing.
 
     At compile time `ctx` is the frame's ComptimeContext.
@@ -70,7 +70,7 @@ def print_(session: Session, argument: str) -> None:
     needs_stop=True,
     missing="expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`",
 )
-def expand(session: Session, argument: str) -> None:
+def expand(session: TerminalSession, argument: str) -> None:
     """Show the children of an expression, or of a row by its path: `expand Guards/L['x']`.
 
     FIRST:LAST slices the elements as in Python; without it, the attributes and the first elements are shown.
@@ -92,7 +92,7 @@ def expand(session: Session, argument: str) -> None:
     show_rows(session, rows, start + count if more else None)
 
 
-def show_scope(session: Session, name: str, text: str = "") -> None:
+def show_scope(session: TerminalSession, name: str, text: str = "") -> None:
     """Print the first page of a scope, or its rows with `text`. Raises CommandError."""
     scope = _scope(session, name)
     if scope is None:
@@ -110,13 +110,13 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
     show_rows(session, rows)
 
 
-def _instead(session: Session) -> str:
+def _instead(session: TerminalSession) -> str:
     """Return a hint at the scopes of a frame without locals, such as a node of a backward."""
     names = [scope.name for scope in session.scopes()]
     return "" if not names or "Locals" in names else f"; it has {', '.join(names)}: `expand {names[0]}`"
 
 
-def local_names(session: Session) -> list[str]:
+def local_names(session: TerminalSession) -> list[str]:
     """Return the names of the selected frame's locals, for completion; [] without a frame."""
     try:
         scope = _scope(session, "Locals")
@@ -125,7 +125,7 @@ def local_names(session: Session) -> list[str]:
         return []
 
 
-def show_rows(session: Session, children: list[Variable], rest: int | None = None) -> None:
+def show_rows(session: TerminalSession, children: list[Variable], rest: int | None = None) -> None:
     """Print rows; `rest` is the number of the first one that is missing, None if none is."""
     rows = [row for row in children if row.name not in _DEBUGPY_GROUPS]
     if not rows:
@@ -135,7 +135,7 @@ def show_rows(session: Session, children: list[Variable], rest: int | None = Non
         session.printer.say(f"  … there may be more: `expand … {rest}:{rest + PAGE}`", "dim")
 
 
-def _scope(session: Session, name: str) -> Scope | None:
+def _scope(session: TerminalSession, name: str) -> Scope | None:
     return next((scope for scope in session.scopes() if scope.name.casefold() == name.casefold()), None)
 
 
@@ -148,7 +148,7 @@ def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
     return argument.strip(), None
 
 
-def _resolve(session: Session, text: str) -> tuple[str, int, int]:
+def _resolve(session: TerminalSession, text: str) -> tuple[str, int, int]:
     """Return value, reference and number of elements of a path in a scope, or of an expression."""
     head, _, rest = text.partition("/")
     scope = _scope(session, head)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import LoadedSourcesBody, ModulesBody, Source, SourceBody
 
 
 @command("sources", usage="[TEXT]")
-def sources(session: Session, argument: str) -> None:
+def sources(session: TerminalSession, argument: str) -> None:
     """List the graphs, generated code, guards and resume functions of every compile so far.
 
     With TEXT, only those whose names contain it. `source NAME` shows one.
@@ -23,7 +23,7 @@ def sources(session: Session, argument: str) -> None:
 
 
 @command("source", usage="NAME", missing="which? `sources` lists them")
-def source(session: Session, argument: str) -> None:
+def source(session: TerminalSession, argument: str) -> None:
     """Show a graph, generated code, guards or a resume function; a part of the name is enough."""
     matches = [document for document in _documents(session) if argument in (document.name or "")]
     exact = [document for document in matches if document.name == argument]
@@ -39,7 +39,7 @@ def source(session: Session, argument: str) -> None:
 
 
 @command("modules", usage="[TEXT]")
-def modules(session: Session, argument: str) -> None:
+def modules(session: TerminalSession, argument: str) -> None:
     """List the files that Dynamo has traced."""
     rows = session.ask("modules", {}, ModulesBody).modules
     traced = [row for row in rows if row.is_optimized and (argument in row.name or argument in (row.path or ""))]
@@ -49,6 +49,6 @@ def modules(session: Session, argument: str) -> None:
         session.printer.say("  (none)", "dim")
 
 
-def _documents(session: Session) -> list[Source]:
+def _documents(session: TerminalSession) -> list[Source]:
     loaded = session.ask("loadedSources", {}, LoadedSourcesBody).sources
     return [document for document in loaded if (document.source_reference or 0) >= FIRST_AGENT_ID]

@@ -6,7 +6,7 @@ from dynascope.terminal import locations
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
-from dynascope.terminal.session import CONTEXT, Session
+from dynascope.terminal.session import CONTEXT, TerminalSession
 from dynascope.wire.dap import StackFrame, StackTraceBody
 
 _FORMATS = {"-p": "parameters", "-a": "includeAll"}
@@ -14,7 +14,7 @@ _FORMATS = {"-p": "parameters", "-a": "includeAll"}
 
 
 @command("where", "w", "bt", "backtrace", usage="[-p] [-a]", needs_stop=True)
-def where(session: Session, argument: str) -> None:
+def where(session: TerminalSession, argument: str) -> None:
     """Show the call stack: the frames that Dynamo traces, then those of the running program.
 
     `-p`: with parameters, `forward(self: MLP, x: f32[s0, 16])`. `-a`: with the frames of libraries and of Dynamo that
@@ -35,25 +35,25 @@ def where(session: Session, argument: str) -> None:
 
 
 @command("up", "u", usage="[COUNT]", repeats=True, needs_stop=True)
-def up(session: Session, argument: str) -> None:
+def up(session: TerminalSession, argument: str) -> None:
     """Select the caller's frame."""
     _select(session, session.selected + _number(argument, 1))
 
 
 @command("down", "d", usage="[COUNT]", repeats=True, needs_stop=True)
-def down(session: Session, argument: str) -> None:
+def down(session: TerminalSession, argument: str) -> None:
     """Select the called frame."""
     _select(session, session.selected - _number(argument, 1))
 
 
 @command("frame", "f", usage="NUMBER", needs_stop=True)
-def frame(session: Session, argument: str) -> None:
+def frame(session: TerminalSession, argument: str) -> None:
     """Select the frame with that number in `where`."""
     _select(session, _number(argument, session.selected))
 
 
 @command("list", "l", usage="[LINE | FIRST, LAST | .]", repeats=True, needs_stop=True)
-def list_(session: Session, argument: str) -> None:
+def list_(session: TerminalSession, argument: str) -> None:
     """Show source lines around the current one; repeated, the lines after them."""
     here = _with_source(session).line
     first, _, last = (part.strip() for part in argument.partition(","))
@@ -69,7 +69,7 @@ def list_(session: Session, argument: str) -> None:
 
 
 @command("longlist", "ll", needs_stop=True)
-def longlist(session: Session, argument: str) -> None:
+def longlist(session: TerminalSession, argument: str) -> None:
     """Show the whole function."""
     here = _with_source(session).line
     file = session.current_file
@@ -78,7 +78,7 @@ def longlist(session: Session, argument: str) -> None:
 
 
 @command("threads", needs_stop=True)
-def threads(session: Session, argument: str) -> None:
+def threads(session: TerminalSession, argument: str) -> None:
     """List the program's threads; `>` marks the selected one."""
     debuggee = session.need_program()
     listing = debuggee.threads()
@@ -88,14 +88,14 @@ def threads(session: Session, argument: str) -> None:
 
 
 @command("thread", "t", usage="NUMBER", needs_stop=True, missing="which? `threads` lists them with their numbers")
-def thread(session: Session, argument: str) -> None:
+def thread(session: TerminalSession, argument: str) -> None:
     """Select a thread by its number and show where it is."""
     if not argument.isdecimal():
         raise CommandError("which? `threads` lists them with their numbers")
     session.select_thread(int(argument))
 
 
-def _with_source(session: Session) -> StackFrame:
+def _with_source(session: TerminalSession) -> StackFrame:
     """Return the selected frame. Raises CommandError if the text of its code is not known."""
     frame = session.need_frame()
     if not session.source_lines(frame):
@@ -105,7 +105,7 @@ def _with_source(session: Session) -> StackFrame:
     return frame
 
 
-def _select(session: Session, index: int) -> None:
+def _select(session: TerminalSession, index: int) -> None:
     session.select_frame(index)
     frame = session.frames[index]
     session.printer.stack_line(frame, index)

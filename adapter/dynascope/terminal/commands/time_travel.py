@@ -8,7 +8,7 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.commands.execution import repeat
 from dynascope.terminal.locations import display_path, parse
-from dynascope.terminal.session import Session
+from dynascope.terminal.session import TerminalSession
 from dynascope.wire.beyond_dap import CompareBody, TimelineBody, TimelineEvent
 from dynascope.wire.dap import GotoTargetsBody
 
@@ -21,7 +21,7 @@ _ALL = 10_000
 
 
 @command("back", "rn", usage="[COUNT]", repeats=True, needs_stop=True)
-def back(session: Session, argument: str) -> None:
+def back(session: TerminalSession, argument: str) -> None:
     """Go back to the line before this one, in this frame or its caller; at compile time only.
 
     Dynamo traces the frame again from its start, silently up to that line. What you see there is live: evaluate, set
@@ -31,20 +31,20 @@ def back(session: Session, argument: str) -> None:
 
 
 @command("backi", "rni", usage="[COUNT]", repeats=True, needs_stop=True)
-def backi(session: Session, argument: str) -> None:
+def backi(session: TerminalSession, argument: str) -> None:
     """Go back by one instruction that Dynamo traces; at compile time only."""
     repeat(session, argument, "stepBack", "instruction")
 
 
 @command("rcontinue", "rc", repeats=True, needs_stop=True)
-def reverse_continue(session: Session, argument: str) -> None:
+def reverse_continue(session: TerminalSession, argument: str) -> None:
     """Go back to the previous breakpoint in this compile, or to the compile's first line."""
     session.need_frame()
     session.resume("reverseContinue")
 
 
 @command("rframe", needs_stop=True)
-def restart_frame(session: Session, argument: str) -> None:
+def restart_frame(session: TerminalSession, argument: str) -> None:
     """Go back to the first line of this call (`up` and `down` select it); at compile time only."""
     frame = session.need_frame()
     session.resume("restartFrame", {"frameId": frame.id})
@@ -58,7 +58,7 @@ def restart_frame(session: Session, argument: str) -> None:
     needs_stop=True,
     missing="to where? `jump 12`, `jump FILE:12`, or `jump #3` for event 3 of `timeline`",
 )
-def jump(session: Session, argument: str) -> None:
+def jump(session: TerminalSession, argument: str) -> None:
     """Go back to where Dynamo last began a line, or to an event; at run time, set the next line.
 
     At compile time the line may be one of a function that Dynamo has left by now. To go on to a line: `tbreak LINE`,
@@ -70,7 +70,7 @@ def jump(session: Session, argument: str) -> None:
 
 
 @command("timeline", usage="[COUNT]", needs_stop=True)
-def timeline(session: Session, argument: str) -> None:
+def timeline(session: TerminalSession, argument: str) -> None:
     """List what happened in compiles: their begin and end, restarts, breaks, recompiles, stops.
 
     The newest 30, or COUNT. `→` marks those to which `jump #EVENT` leads from this stop.
@@ -90,7 +90,7 @@ def timeline(session: Session, argument: str) -> None:
 
 
 @command("compare", usage="[[ID] ID]", needs_stop=True)
-def compare(session: Session, argument: str) -> None:
+def compare(session: TerminalSession, argument: str) -> None:
     """Show what first differs between two compiles of a function: `compare 0/0 0/1`.
 
     Without ids it is the newest recompile, and the compile whose guard failed; `compare 0/2` is that one and what it
@@ -107,7 +107,7 @@ def compare(session: Session, argument: str) -> None:
         session.printer.say(row)
 
 
-def _line(session: Session, argument: str) -> int:
+def _line(session: TerminalSession, argument: str) -> int:
     """Return the id of the target of a line. Raises CommandError."""
     location, _ = parse(argument, session.current_file)
     if location.path is None:
@@ -119,7 +119,7 @@ def _line(session: Session, argument: str) -> int:
     return targets[0].id
 
 
-def _event(session: Session, number: str) -> int:
+def _event(session: TerminalSession, number: str) -> int:
     """Return the id of the target of an event. Raises CommandError."""
     found = [event for event in _events(session, _ALL) if str(event.number) == number]
     if not found:
@@ -132,5 +132,5 @@ def _event(session: Session, number: str) -> int:
     return found[0].target_id
 
 
-def _events(session: Session, count: int) -> list[TimelineEvent]:
+def _events(session: TerminalSession, count: int) -> list[TimelineEvent]:
     return session.ask("dynascopeTimeline", {"count": count}, TimelineBody).events

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.recorder import process
 from dynascope.agent.recorder.process import Recorded
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.explain.comparison import summary
 from dynascope.facts import model
 from dynascope.facts.comparison.columns import columns
@@ -55,7 +55,7 @@ def compare_at_stop(inspection: StopInspection, message: Compare) -> CompareBody
 
 
 @serves(Compare)
-def compare(session: Session, message: Compare) -> CompareBody:
+def compare(session: AgentSession, message: Compare) -> CompareBody:
     try:
         return _body(_compared(message, is_stopped=False))
     except (NotComparable, StoreError) as error:

@@ -8,7 +8,7 @@ from dynascope.agent.program.frames import program_threads, running_stack
 from dynascope.agent.recorder import process
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.explain.in_progress import doing
 from dynascope.wire.dap import ThreadsBody
 from dynascope.wire.to_agent import (
@@ -33,13 +33,13 @@ _CANNOT_RESUME_ALONE = "This thread is not stopped, so it cannot be resumed alon
 
 
 @serves(Resume)
-def resume(session: Session, message: Resume) -> None:
+def resume(session: AgentSession, message: Resume) -> None:
     if not session.suspension.resume(message.thread_ident, message.command):
         raise RequestFailed(_NOT_STOPPED)
 
 
 @serves(SingleThread)
-def single_thread(session: Session, message: SingleThread) -> SingleThreadBody:
+def single_thread(session: AgentSession, message: SingleThread) -> SingleThreadBody:
     ident = session.suspension.single_thread(message.thread_id)
     if ident is None:
         raise RequestFailed(_CANNOT_RESUME_ALONE)
@@ -47,12 +47,12 @@ def single_thread(session: Session, message: SingleThread) -> SingleThreadBody:
 
 
 @serves(IsStopped)
-def is_stopped(session: Session, message: IsStopped) -> IsStoppedBody:
+def is_stopped(session: AgentSession, message: IsStopped) -> IsStoppedBody:
     return IsStoppedBody(stopped=session.suspension.is_stopped(message.thread_id))
 
 
 @serves(RunningStack)
-def where_it_runs(session: Session, message: RunningStack) -> RunningStackBody:
+def where_it_runs(session: AgentSession, message: RunningStack) -> RunningStackBody:
     thread = session.suspension.thread(message.thread_id)
     if thread is None:
         return RunningStackBody(thread_name="", frames=[])
@@ -61,13 +61,13 @@ def where_it_runs(session: Session, message: RunningStack) -> RunningStackBody:
 
 
 @serves(PrepareStep)
-def prepare_step(session: Session, message: PrepareStep) -> None:
+def prepare_step(session: AgentSession, message: PrepareStep) -> None:
     if not session.stops.prepare_step(message):
         raise RequestFailed(_NOT_STOPPED)
 
 
 @serves(Pause)
-def pause(session: Session, message: Pause) -> dict[str, list[int]]:
+def pause(session: AgentSession, message: Pause) -> dict[str, list[int]]:
     compiling = [] if session.hook is None else session.hook.threads.compiling()
     session.suspension.request_pause(None)
     session.pause_compiles()
@@ -75,17 +75,17 @@ def pause(session: Session, message: Pause) -> dict[str, list[int]]:
 
 
 @serves(Threads)
-def threads(session: Session, message: Threads) -> ThreadsBody:
+def threads(session: AgentSession, message: Threads) -> ThreadsBody:
     return program_threads()
 
 
 @serves(Compiles)
-def compiles(session: Session, message: Compiles) -> CompilesBody:
+def compiles(session: AgentSession, message: Compiles) -> CompilesBody:
     return CompilesBody(compiles=[] if session.hook is None else compiles_now(session.hook, session.stops))
 
 
 @serves(CompileOn)
-def compile_on(session: Session, message: CompileOn) -> CompileOnBody:
+def compile_on(session: AgentSession, message: CompileOn) -> CompileOnBody:
     thread = session.suspension.thread(message.thread_id)
     shown = process.compile_on(thread.ident) if thread is not None and thread.ident is not None else None
     if shown is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynascope import console
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.wire.beyond_dap import FormattedStackBody
 from dynascope.wire.dap import EvaluateResult, LocationsBody, ScopesBody, StepInTargetsBody, VariablesBody
 from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, RunCommand, Scopes, Variables
@@ -58,7 +58,7 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
 
 
 @serves(RunCommand)
-def run_command(session: Session, message: RunCommand) -> EvaluateResult:
+def run_command(session: AgentSession, message: RunCommand) -> EvaluateResult:
     try:
         return console.find(message.name).run(None, 0, message.argument)
     except console.BadCommand as error:

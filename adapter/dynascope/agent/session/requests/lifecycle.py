@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dynascope.agent.session.requests.registry import serves
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.wire.to_agent import Acknowledge, Cancel, ConfigurationDone, Configure
 
 
 @serves(Configure)
-def configure(session: Session, message: Configure) -> None:
+def configure(session: AgentSession, message: Configure) -> None:
     session.configure(message)
 
 
 @serves(ConfigurationDone)
-def configuration_done(session: Session, message: ConfigurationDone) -> None:
+def configuration_done(session: AgentSession, message: ConfigurationDone) -> None:
     session.suspension.may_stop = True
 
 
 @serves(Acknowledge)
-def acknowledge(session: Session, message: Acknowledge) -> None:
+def acknowledge(session: AgentSession, message: Acknowledge) -> None:
     session.stops.acknowledge(message.thread_ident)
 
 
 @serves(Cancel)
-def cancel(session: Session, message: Cancel) -> None:
+def cancel(session: AgentSession, message: Cancel) -> None:
     session.stops.cancellation.cancel(message.request_id)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.agent.session.stopped_thread import answer, post
 from dynascope.wire.messages import Message, Request
 
 Handler = TypeVar("Handler", bound=Callable[[Any, Any], Any])
-FindThread = Callable[[Session, Any], int | None]
+FindThread = Callable[[AgentSession, Any], int | None]
 """Returns the ident of the stopped thread that a request is about, or None."""
 
-_handlers: dict[type[Message], Callable[[Session, Any], Any]] = {}
+_handlers: dict[type[Message], Callable[[AgentSession, Any], Any]] = {}
 _at_stop: dict[type[Message], tuple[FindThread, Callable[[Any, Any], Any]]] = {}
 
 
@@ -47,7 +47,7 @@ def serves_at_stop(
     return register
 
 
-def serve(session: Session, message: Message) -> None:
+def serve(session: AgentSession, message: Message) -> None:
     """Serve one message. Channel thread."""
     if not isinstance(message, Request):
         _handlers[type(message)](session, message)

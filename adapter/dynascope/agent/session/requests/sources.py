@@ -8,7 +8,7 @@ from dynascope.agent.documents.documents import PYTHON, UnknownDocument
 from dynascope.agent.inspection.disassembly import BadAddress
 from dynascope.agent.program.source_lines import memory_sources
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
 from dynascope.wire.to_agent import Disassemble, LoadedSources, Modules, SourceText
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @serves(LoadedSources)
-def loaded_sources(session: Session, message: LoadedSources) -> LoadedSourcesBody:
+def loaded_sources(session: AgentSession, message: LoadedSources) -> LoadedSourcesBody:
     return LoadedSourcesBody(sources=session.loaded_sources.sources())
 
 
 @serves(SourceText)
-def source_text(session: Session, message: SourceText) -> SourceBody:
+def source_text(session: AgentSession, message: SourceText) -> SourceBody:
     text = memory_sources.text(message.source_reference)
     if text is not None:
         return SourceBody(content=text, mime_type=PYTHON)
@@ -38,12 +38,12 @@ def source_text_at_stop(inspection: StopInspection, message: SourceText) -> Sour
 
 
 @serves(Modules)
-def modules(session: Session, message: Modules) -> ModulesBody:
+def modules(session: AgentSession, message: Modules) -> ModulesBody:
     return ModulesBody(modules=session.loaded_sources.modules())
 
 
 @serves(Disassemble)
-def disassemble(session: Session, message: Disassemble) -> DisassembleBody:
+def disassemble(session: AgentSession, message: Disassemble) -> DisassembleBody:
     try:
         return session.listings.disassemble(message)
     except BadAddress as error:

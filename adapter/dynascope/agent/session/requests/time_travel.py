@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.session.requests.registry import serves, serves_at_stop
-from dynascope.agent.session.session import Session
+from dynascope.agent.session.session import AgentSession
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID, TimelineBody, goto_target_id
 from dynascope.wire.dap import GotoTarget, GotoTargetsBody
 from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel, Timeline
@@ -53,7 +53,7 @@ def find_goto_targets(inspection: StopInspection, message: FindGotoTargets) -> G
 
 
 @serves(Timeline)
-def timeline(session: Session, message: Timeline) -> TimelineBody:
+def timeline(session: AgentSession, message: Timeline) -> TimelineBody:
     return session.timeline.newest(message.count)
 
 

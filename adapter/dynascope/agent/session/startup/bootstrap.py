@@ -12,7 +12,7 @@ from dynascope.agent.program import observed
 from dynascope.agent.program.process_starts import starter_of_python
 from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.agent import Agent
-from dynascope.agent.session.session import Session, set_current
+from dynascope.agent.session.session import AgentSession, set_current
 from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
 from dynascope.agent.suspension.debugpy.loaded import is_loaded
@@ -43,7 +43,7 @@ def start(address: str, token: str) -> None:
     serve(connection)
 
 
-def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Session:
+def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> AgentSession:
     """Begin a session over an open connection to the adapter, and end any previous session.
 
     `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in the
