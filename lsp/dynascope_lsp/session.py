@@ -29,7 +29,7 @@ from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.recorded import notebooks
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.placement import Placement
+from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings
@@ -52,7 +52,7 @@ class LspSession:
         self._settings_generation = 0
         self._snapshots: OrderedDict[str, tuple[object, Snapshot]] = OrderedDict()
         self._texts: OrderedDict[str, tuple[object, Text]] = OrderedDict()
-        self._placements: OrderedDict[str, tuple[object, Placement | None]] = OrderedDict()
+        self._placements: OrderedDict[str, tuple[object, FactPositions | None]] = OrderedDict()
         self._facts: dict[str, FileFacts | None] = {}
         self._facts_generation = -1
         self._outcomes: dict[tuple[str, str, int], tuple[str, Outcome]] = {}
@@ -147,7 +147,7 @@ class LspSession:
         kept = self._placements.get(path)
         if kept is None or kept[0] != key:
             facts = self._facts_about(path, path, text)
-            kept = (key, Placement(facts, text) if facts else None)
+            kept = (key, FactPositions(facts, text) if facts else None)
             _keep(self._placements, path, kept)
         placement = kept[1]
         return placement.line(line) if placement is not None else line

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch._dynamo  # with it, names are checked
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable, may_name_node, message_about
 from dynascope.agent.internals.graph.node_names import names_of
 from dynascope.wire.dap import FunctionBreakpoint
@@ -40,7 +40,7 @@ def node(op, target):
 
 
 def matches(name, op, target):
-    table = NodeTable([(name, Breakpoint(FunctionBreakpoint(id=1, name=name), None))])
+    table = NodeTable([(name, AgentBreakpoint(FunctionBreakpoint(id=1, name=name), None))])
     return bool(table.at(op, names_of(node(op, target))))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
 from torch._dynamo import compiled_autograd
@@ -42,7 +42,7 @@ def debugged(name: str | None) -> Callable[[], float]:
     def capture() -> float:
         debugger = BackwardDebugger(lambda *stop: "continue", Suspension(), lambda message: None)
         if name is not None:
-            breakpoint = Breakpoint(FunctionBreakpoint(id=1, name=name), None)
+            breakpoint = AgentBreakpoint(FunctionBreakpoint(id=1, name=name), None)
             debugger.table = BackwardTable().with_names([(name, breakpoint)])
         try:
             return one_capture()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.agent.tracing.stepping import Mode, Stepping
+from dynascope.agent.tracing.stepping import StepMode, Stepping
 
 ROOT, CALLEE = 1, 2
 SHOWN, HIDDEN = (lambda: True), (lambda: False)
@@ -75,7 +75,7 @@ def test_a_restart_takes_back_what_unwinding_did() -> None:
     stepping = at("next", CALLEE, ROOT)
     stepping.frame_left(CALLEE, [(ROOT, True)])
     stepping.frame_left(ROOT, [])
-    assert stepping.mode is Mode.LEAVING
+    assert stepping.mode is StepMode.LEAVING
     stepping.trace_restarts()
     assert stepping.ends_at_line(CALLEE, SHOWN)
 

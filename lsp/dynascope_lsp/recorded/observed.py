@@ -22,7 +22,7 @@ from msgspec import structs
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding, Related
-from dynascope_lsp.recorded.placement import Placement
+from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.settings import Kind
 
 Locate = Callable[[str, int], int | None]
@@ -47,7 +47,7 @@ class Observations:
     """Make the findings of one file from its facts."""
 
     def __init__(
-        self, facts: FileFacts, placement: Placement, text: Text, locate: Locate, ours: Callable[[str], bool]
+        self, facts: FileFacts, placement: FactPositions, text: Text, locate: Locate, ours: Callable[[str], bool]
     ) -> None:
         """Store the arguments; `ours` says whether a path is the user's rather than a library's."""
         self._facts = facts

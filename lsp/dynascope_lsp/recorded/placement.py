@@ -12,7 +12,7 @@ from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
 
 
-class Placement:
+class FactPositions:
     """Map the facts about one file to the lines of one version of its text."""
 
     def __init__(self, facts: FileFacts, text: Text, *, trusted: bool = False) -> None:

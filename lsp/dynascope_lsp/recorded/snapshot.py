@@ -9,7 +9,7 @@ from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.observed import Observations
-from dynascope_lsp.recorded.placement import Placement
+from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.settings import Settings
 
 
@@ -40,7 +40,7 @@ class Snapshot:
         self.text = text
         self.settings = settings
         self.facts = facts
-        self.placement = Placement(facts, text, trusted=facts.path != path) if facts else None
+        self.placement = FactPositions(facts, text, trusted=facts.path != path) if facts else None
         self.workspace = workspace
 
     @cached_property

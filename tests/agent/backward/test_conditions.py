@@ -11,7 +11,7 @@ from dynascope import compiled_autograd
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import Output
@@ -52,7 +52,7 @@ def debugged(table: BackwardTable, runs: int = 1) -> tuple[Script, list[Output]]
 
 
 def named(name: str, **more: Any) -> BackwardTable:
-    return BackwardTable().with_names([(name, Breakpoint(FunctionBreakpoint(id=7, name=name, **more), None))])
+    return BackwardTable().with_names([(name, AgentBreakpoint(FunctionBreakpoint(id=7, name=name, **more), None))])
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_hit_condition_counts_over_captures():
 
 def test_a_logpoint_writes_and_does_not_stop():
     asked = SourceBreakpoint(id=8, line=FORWARD, mode="backward", log_message="{name}: {gradients[0]} {oops} {{}}")
-    script, written = debugged(BackwardTable().with_file(HERE, [Breakpoint(asked, FORWARD)]))
+    script, written = debugged(BackwardTable().with_file(HERE, [AgentBreakpoint(asked, FORWARD)]))
     assert not script.stops
     texts = [each.output for each in written if each.path == HERE and each.line == FORWARD]
     assert texts[0].startswith("MmBackward0: f32[3, 4] <name 'oops' is not defined") and texts[0].endswith("{}\n")

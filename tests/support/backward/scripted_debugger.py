@@ -13,7 +13,7 @@ from dynascope.agent.backward.captures.forward_lines import ForwardLines
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.suspension import stop as stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
@@ -102,8 +102,8 @@ def debugging(
     ids = itertools.count(1)
     table = BackwardTable()
     for path, at in (lines or {}).items():
-        table = table.with_file(path, [Breakpoint(SourceBreakpoint(id=next(ids), line=line), line) for line in at])
-    named = [(name, Breakpoint(FunctionBreakpoint(id=next(ids), name=name), None)) for name in names or []]
+        table = table.with_file(path, [AgentBreakpoint(SourceBreakpoint(id=next(ids), line=line), line) for line in at])
+    named = [(name, AgentBreakpoint(FunctionBreakpoint(id=next(ids), name=name), None)) for name in names or []]
     debugger.table = table.with_names(named)
     forward_lines.want(debugger.table.wants_lines)
     try:

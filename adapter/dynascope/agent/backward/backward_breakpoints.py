@@ -14,8 +14,7 @@ from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stops import CompileStops
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
 
@@ -73,12 +72,12 @@ class BackwardBreakpoints(LineKind, NamedKind):
         if debugger is not None:
             debugger.remove()
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         return self._never_hit.at_exit(self._table)
 
     # ---- lines
 
-    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+    def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         return placement.placed(asked.id, _AT_NODES, where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:

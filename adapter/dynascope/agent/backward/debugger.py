@@ -22,7 +22,7 @@ from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
 from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
@@ -53,7 +53,7 @@ class Wait(Protocol):
     ) -> ResumeCommand: ...
 
 
-class Mode(Enum):
+class BackwardStepMode(Enum):
     """The end of a thread's step."""
 
     RUN = "nothing"
@@ -68,7 +68,7 @@ class _Thread:
 
     def __init__(self) -> None:
         self.live: LiveCapture | None = None
-        self.mode = Mode.RUN
+        self.mode = BackwardStepMode.RUN
         self.token: Any = None
         self.before: tuple[str, ...] = ()
 
@@ -137,7 +137,7 @@ class BackwardDebugger(BackwardObserver):
             return
         if self._suspension.runtime_steps_in():
             self._suspension.cancel_runtime_step()
-            thread.mode = Mode.INTO
+            thread.mode = BackwardStepMode.INTO
         thread.token = self._suspension.compile_begins()
 
     def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
@@ -145,7 +145,7 @@ class BackwardDebugger(BackwardObserver):
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        if thread.mode is Mode.RUN and self.table.is_empty and not self._suspension.pause_requested():
+        if thread.mode is BackwardStepMode.RUN and self.table.is_empty and not self._suspension.pause_requested():
             return
         class_name = autograd_nodes.function_name(function)
         if class_name is not None:
@@ -161,7 +161,7 @@ class BackwardDebugger(BackwardObserver):
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        if thread.mode is Mode.RUN and not self.table.names:
+        if thread.mode is BackwardStepMode.RUN and not self.table.names:
             return
         place = thread.live.place_of_hook(lifted)
         reached = self.table.at_hook(kind, place.name if place is not None else None)
@@ -171,7 +171,7 @@ class BackwardDebugger(BackwardObserver):
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        wanted = thread.mode is not Mode.RUN or bool(self.table.names)
+        wanted = thread.mode is not BackwardStepMode.RUN or bool(self.table.names)
         if not thread.live.passes:
             thread.live.passes_begin(wanted)
         if wanted:
@@ -222,15 +222,15 @@ class BackwardDebugger(BackwardObserver):
     def _finish(self, thread: _Thread) -> None:
         """Release the capture, which is over, and let a step end in the program."""
         live, thread.live = thread.live, None
-        mode, thread.mode = thread.mode, Mode.RUN
+        mode, thread.mode = thread.mode, BackwardStepMode.RUN
         if live is not None and self.enabled and not self.table.is_empty:
             self._captured(live, self.table)
-        if mode is not Mode.RUN and live is not None and self.enabled:
+        if mode is not BackwardStepMode.RUN and live is not None and self.enabled:
             self._suspension.finish_step_at_runtime(live.caller)
-            if mode is Mode.INTO:
+            if mode is BackwardStepMode.INTO:
                 self._step_into_compile()
 
-    def _stop_if_wanted(self, thread: _Thread, point: StopPoint, reached: Sequence[Breakpoint]) -> None:
+    def _stop_if_wanted(self, thread: _Thread, point: StopPoint, reached: Sequence[AgentBreakpoint]) -> None:
         hits = self._hits.that_stop(reached, BackwardContext(thread.live, point)) if thread.live is not None else []
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
@@ -247,14 +247,14 @@ class BackwardDebugger(BackwardObserver):
             make_inspection = functools.partial(BackwardInspection, live, point)
             command = self._wait(make_inspection, live.caller, Stop(reason, ids), "Paused in a backward")
         thread.mode = {
-            "continue": Mode.RUN,
-            "stepIn": Mode.INTO,
-            "next": Mode.OVER,
-            "stepOut": Mode.OUT if point.node_call is not None else Mode.LEAVE,
+            "continue": BackwardStepMode.RUN,
+            "stepIn": BackwardStepMode.INTO,
+            "next": BackwardStepMode.OVER,
+            "stepOut": BackwardStepMode.OUT if point.node_call is not None else BackwardStepMode.LEAVE,
         }[command]
 
 
-def _ends_step(mode: Mode, point: StopPoint) -> bool:
-    if mode is Mode.OUT:
+def _ends_step(mode: BackwardStepMode, point: StopPoint) -> bool:
+    if mode is BackwardStepMode.OUT:
         return point.node_call is None
-    return mode is Mode.INTO or (mode is Mode.OVER and not point.is_detail)
+    return mode is BackwardStepMode.INTO or (mode is BackwardStepMode.OVER and not point.is_detail)

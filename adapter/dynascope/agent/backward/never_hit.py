@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward, node_call_named
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.events.torch_names import HOOK_CALLS
-from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import Breakpoint
 from dynascope.wire.from_agent import BreakpointChanged
 from dynascope.wire.messages import Message
 
@@ -52,18 +52,18 @@ class NeverHit:
                 message = BY_NAME if breakpoint.reached else self._missing(pattern)
                 if names_backward(pattern) and self._told.get(breakpoint.id, BY_NAME) != message:
                     self._told[breakpoint.id] = message
-                    self._send(BreakpointChanged(BreakpointState(id=breakpoint.id, verified=True, message=message)))
+                    self._send(BreakpointChanged(Breakpoint(id=breakpoint.id, verified=True, message=message)))
 
-    def at_exit(self, table: BackwardTable) -> list[BreakpointState]:
+    def at_exit(self, table: BackwardTable) -> list[Breakpoint]:
         """Return the states of breakpoints that never stopped, with the reason."""
         with self._lock:
             named = [
-                BreakpointState(id=breakpoint.id, verified=True, message=why)
+                Breakpoint(id=breakpoint.id, verified=True, message=why)
                 for pattern, breakpoint in table.names
                 if names_backward(pattern) and (why := self._why(breakpoint, self._missing(pattern)))
             ]
             at_lines = [
-                BreakpointState(id=breakpoint.id, verified=True, line=breakpoint.line, message=why)
+                Breakpoint(id=breakpoint.id, verified=True, line=breakpoint.line, message=why)
                 for lines in table.lines.values()
                 for at in lines.values()
                 for breakpoint in at
@@ -71,7 +71,7 @@ class NeverHit:
             ]
         return named + at_lines
 
-    def _why(self, breakpoint: Breakpoint, unreached: str) -> str | None:
+    def _why(self, breakpoint: AgentBreakpoint, unreached: str) -> str | None:
         if breakpoint.has_stopped:
             return None
         if not self._captures:

@@ -16,7 +16,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.function_names import names_function
@@ -36,8 +36,8 @@ class BackwardTable:
 
     def __init__(
         self,
-        lines: dict[str, dict[int, list[Breakpoint]]] | None = None,
-        names: Sequence[tuple[str, Breakpoint]] = (),
+        lines: dict[str, dict[int, list[AgentBreakpoint]]] | None = None,
+        names: Sequence[tuple[str, AgentBreakpoint]] = (),
     ) -> None:
         """Store `lines` (real path → line → breakpoints) and `names` (pattern, breakpoint)."""
         self.lines = {path: at for path, at in (lines or {}).items() if at}
@@ -49,31 +49,31 @@ class BackwardTable:
         """Whether the forward must record where it creates its nodes."""
         return bool(self.lines)
 
-    def with_file(self, path: str, breakpoints: Iterable[Breakpoint]) -> BackwardTable:
-        at: dict[int, list[Breakpoint]] = {}
+    def with_file(self, path: str, breakpoints: Iterable[AgentBreakpoint]) -> BackwardTable:
+        at: dict[int, list[AgentBreakpoint]] = {}
         for breakpoint in breakpoints:
             if breakpoint.line is not None:
                 at.setdefault(breakpoint.line, []).append(breakpoint)
         return BackwardTable({**self.lines, real_path(path): at}, self.names)
 
-    def with_names(self, names: Sequence[tuple[str, Breakpoint]]) -> BackwardTable:
+    def with_names(self, names: Sequence[tuple[str, AgentBreakpoint]]) -> BackwardTable:
         return BackwardTable(self.lines, names)
 
-    def at_node(self, index: int, name: str, function: str | None) -> list[Breakpoint]:
+    def at_node(self, index: int, name: str, function: str | None) -> list[AgentBreakpoint]:
         """Return breakpoints on a node; `function` names the custom Function's class, if Python's."""
         return [breakpoint for pattern, breakpoint in self.names if names_node(pattern, index, name, function)]
 
-    def at_line(self, frame: ForwardFrame) -> Sequence[Breakpoint]:
+    def at_line(self, frame: ForwardFrame) -> Sequence[AgentBreakpoint]:
         return self.lines.get(real_path(frame.path), {}).get(frame.line, ())
 
-    def at_hook(self, kind: str, function: str | None) -> list[Breakpoint]:
+    def at_hook(self, kind: str, function: str | None) -> list[AgentBreakpoint]:
         return [
             breakpoint
             for pattern, breakpoint in self.names
             if fnmatch.fnmatchcase(kind, pattern) or (function is not None and names_function(pattern, function))
         ]
 
-    def at_pass(self, name: str) -> list[Breakpoint]:
+    def at_pass(self, name: str) -> list[AgentBreakpoint]:
         return [breakpoint for pattern, breakpoint in self.names if fnmatch.fnmatchcase(name, pattern)]
 
 

@@ -40,7 +40,7 @@ def check_condition(text: str) -> None:
         raise ValueError(f"The condition {text!r} is not a Python expression: {problem}.") from error
 
 
-class Breakpoint:
+class AgentBreakpoint:
     """A breakpoint: `line` is where it stops, `hits` how often its condition was true there."""
 
     def __init__(self, asked: Asked, line: int | None) -> None:

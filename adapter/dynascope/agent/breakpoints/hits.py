@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
-from dynascope.agent.breakpoints.breakpoint import Asked, Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint, Asked
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
 from dynascope.explain.breakpoints import HITS, HITS_OF_RUNS
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.time_travel.travel import Rehearsal
     from dynascope.agent.tracing.time_travel.visit import Visit
 
-Made = TypeVar("Made", bound=Breakpoint)
+Made = TypeVar("Made", bound=AgentBreakpoint)
 
-_at_work: dict[int, Breakpoint] = {}
+_at_work: dict[int, AgentBreakpoint] = {}
 """The breakpoints of this process by id: debugpy calls `stops` with the id alone."""
 
 
 @overload
-def at_work(asked: Asked, line: int | None) -> Breakpoint: ...
+def at_work(asked: Asked, line: int | None) -> AgentBreakpoint: ...
 @overload
 def at_work(asked: Asked, line: None, make: Callable[[Any, None], Made]) -> Made: ...
-def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = Breakpoint) -> Any:
+def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = AgentBreakpoint) -> Any:
     """Return the breakpoint of a request. An unchanged one is reused, with its hit count.
 
     `make` creates a new one. Raises ValueError with a message for the user.
@@ -107,15 +107,15 @@ class Hits:
         self._without_answer: set[tuple[int, str]] = set()
 
     def that_stop(
-        self, candidates: Iterable[Breakpoint], context: HitContext, visit: Visit | None = None
-    ) -> list[Breakpoint]:
+        self, candidates: Iterable[AgentBreakpoint], context: HitContext, visit: Visit | None = None
+    ) -> list[AgentBreakpoint]:
         """Return those of `candidates`, which are all reached now, that stop.
 
         `visit` tells whether the trace that reaches them is repeated; None where none ever is.
         """
         return [breakpoint for breakpoint in candidates if self._stops(breakpoint, context, visit)]
 
-    def _stops(self, breakpoint: Breakpoint, context: HitContext, visit: Visit | None) -> bool:
+    def _stops(self, breakpoint: AgentBreakpoint, context: HitContext, visit: Visit | None) -> bool:
         if visit is not None and (rehearsal := visit.rehearsal) is not None:
             return _would_stop(breakpoint, context, rehearsal)
         if visit is not None and not visit.is_first(breakpoint):
@@ -149,7 +149,7 @@ class Hits:
         self._send(Output(category=category, output=text, path=path, line=line))
 
 
-def _would_stop(breakpoint: Breakpoint, context: HitContext, rehearsal: Rehearsal) -> bool:
+def _would_stop(breakpoint: AgentBreakpoint, context: HitContext, rehearsal: Rehearsal) -> bool:
     """Whether it stopped here when this was first traced, or would have."""
     try:
         holds = breakpoint.condition is None or context.holds(breakpoint.condition)
@@ -158,6 +158,6 @@ def _would_stop(breakpoint: Breakpoint, context: HitContext, rehearsal: Rehearsa
     return holds and rehearsal.counts(breakpoint) and breakpoint.log_message is None
 
 
-def ids_of(breakpoints: Sequence[Breakpoint]) -> list[int]:
+def ids_of(breakpoints: Sequence[AgentBreakpoint]) -> list[int]:
     """Return the breakpoint ids for a stop at these."""
     return [breakpoint.id for breakpoint in breakpoints]

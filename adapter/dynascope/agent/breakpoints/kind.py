@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dynascope.agent.breakpoints import hits, placement
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.placement import Placement
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.disassembly import Listing
@@ -23,20 +22,20 @@ class PlacedBreakpoint:
     """A breakpoint on a line, not refused, and the state that the client has of it."""
 
     where: Placement
-    breakpoint: Breakpoint
-    state: BreakpointState
+    breakpoint: AgentBreakpoint
+    state: Breakpoint
 
 
 @dataclass
 class AddressedBreakpoint:
     """A breakpoint at instruction `index` of a listing, or of the number of untraced code."""
 
-    breakpoint: Breakpoint
+    breakpoint: AgentBreakpoint
     code: Listing | int
     index: int
 
 
-Named = tuple[str, Breakpoint]
+Named = tuple[str, AgentBreakpoint]
 """The name, or pattern, of a function breakpoint, and the breakpoint."""
 
 
@@ -52,7 +51,7 @@ class BreakpointKind:
     def compile_ended(self, outcome: CompileOutcome) -> None:
         """Handle the end of an outermost compile. Called on its thread."""
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         """Return states with reasons of breakpoints that never stopped, before the program exits."""
         return ()
 
@@ -62,7 +61,7 @@ class LineKind(BreakpointKind):
 
     mode: ClassVar[str]
 
-    def set_lines(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[BreakpointState]:
+    def set_lines(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[Breakpoint]:
         """Make these the breakpoints of one file (a real path); return the state of each."""
         states, rows = [], []
         for request in asked:
@@ -83,7 +82,7 @@ class LineKind(BreakpointKind):
         """Return a message for the user why this kind cannot stop there; None when it can."""
         return None
 
-    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+    def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         """Return the state that the client gets of a breakpoint that was not refused."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ import gc
 import os
 import types
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.internals.compile import trace_rules
@@ -109,7 +109,7 @@ def why_never_traced(path: str, line: int, name: str, traced: TracedFunctions, r
     return text.format(name=name, here=here, runs=runs) + traced.loaded.hint()
 
 
-def why_name_never_met(breakpoint: Breakpoint, runs_are_debugged: bool, just_my_code: bool) -> str:
+def why_name_never_met(breakpoint: AgentBreakpoint, runs_are_debugged: bool, just_my_code: bool) -> str:
     """Return why a function breakpoint never stopped, if Dynamo traced no function of its name."""
     condition = f" with its condition ({breakpoint.condition}) true" if breakpoint.condition else ""
     runs = says.NO_CALL.format(where=" in your own files" if just_my_code else "", condition=condition)
@@ -118,13 +118,13 @@ def why_name_never_met(breakpoint: Breakpoint, runs_are_debugged: bool, just_my_
     )
 
 
-def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo", runs: int = 0) -> str | None:
+def why_not_stopped(breakpoint: AgentBreakpoint, who: str = "Dynamo", runs: int = 0) -> str | None:
     """Return the condition that kept `who`, which came there, from stopping; None without one."""
     asked = breakpoint.condition, breakpoint.asked.hit_condition
     return says.not_stopped(breakpoint.reached, breakpoint.hits, *asked, who, runs) or None
 
 
-def why_never_run(path: str, what: str, breakpoint: Breakpoint, runs: int = 0) -> str:
+def why_never_run(path: str, what: str, breakpoint: AgentBreakpoint, runs: int = 0) -> str:
     """Return why debugpy never stopped at a line (`what`) that it saw run `runs` times."""
     here = so_far_as_observed()
     if not is_imported(path):

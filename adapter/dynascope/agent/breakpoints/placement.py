@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.program.source_lines import is_function, lines_with_code
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import Source
+from dynascope.wire.dap import Breakpoint, Source
 
 NO_FILE = "no such file: {path}"
 NO_CODE = "There is no code on this line or below it."
@@ -47,17 +46,17 @@ def place(path: str, line: int) -> Placement:
     return Placement(path, line, actual, () if actual is None else lines.code_at[actual])
 
 
-def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> BreakpointState:
+def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> Breakpoint:
     """Return the state of a breakpoint that can never stop; `why` is a message for the user."""
-    state = BreakpointState(id=breakpoint_id, verified=False, message=why, reason="failed")
+    state = Breakpoint(id=breakpoint_id, verified=False, message=why, reason="failed")
     if where is not None:
         state.line, state.source = where.line or where.asked, Source(path=where.path)
     return state
 
 
-def placed(breakpoint_id: int, message: str, where: Placement, *, verified: bool = True) -> BreakpointState:
+def placed(breakpoint_id: int, message: str, where: Placement, *, verified: bool = True) -> Breakpoint:
     """Return the state of a breakpoint on a line; its message says if the line was moved."""
     if where.line != where.asked:
         message = f"Line {where.asked} has no code: moved to line {where.line}. {message}"
     source = Source(path=where.path)
-    return BreakpointState(id=breakpoint_id, verified=verified, line=where.line, message=message, source=source)
+    return Breakpoint(id=breakpoint_id, verified=verified, line=where.line, message=message, source=source)

@@ -12,7 +12,7 @@ from dynascope.agent.breakpoints.kind import BreakpointKind, LineKind
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import CompiledRoots, TracedFunctions
 from dynascope.agent.program.user_code import real_path
-from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import Breakpoint
 from dynascope.wire.from_agent import BreakpointChanged
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import SetBreakpoints
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
 
-class Breakpoints:
+class BreakpointKinds:
     """The kinds of breakpoints, and what they share: functions traced and code compiled."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
@@ -38,10 +38,10 @@ class Breakpoints:
         self._kinds = kinds
         self._by_mode = {kind.mode: kind for kind in kinds if isinstance(kind, LineKind)}
 
-    def set_lines(self, message: SetBreakpoints) -> list[BreakpointState]:
+    def set_lines(self, message: SetBreakpoints) -> list[Breakpoint]:
         """Make these the breakpoints of one file; return the state of each."""
         path = real_path(message.path)
-        states: dict[int, BreakpointState] = {}
+        states: dict[int, Breakpoint] = {}
         for mode, kind in self._by_mode.items():
             asked = [request for request in message.breakpoints if self._mode_of(request.mode) == mode]
             states |= {state.id: state for state in kind.set_lines(path, asked)}
@@ -77,6 +77,6 @@ class Breakpoints:
                 told = msgspec.structs.replace(state, message=f"Never hit. {state.message}")
                 self._send(BreakpointChanged(breakpoint=told, never_hit=True))
 
-    def changed(self, state: BreakpointState) -> None:
+    def changed(self, state: Breakpoint) -> None:
         """Tell the client that the state of a breakpoint has changed. Any thread."""
         self._send(BreakpointChanged(breakpoint=state))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 
-from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.breakpoints.registry import BreakpointKinds
 from dynascope.agent.isolation.unseen import hide_from_guards
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
@@ -14,7 +14,7 @@ from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 class CompileObserver(TraceObserver):
     """Pass the results of compiles to the breakpoints. Called on compiling threads."""
 
-    def __init__(self, hook: Hook, breakpoints: Breakpoints, tell_ready: Callable[[list[str]], None]) -> None:
+    def __init__(self, hook: Hook, breakpoints: BreakpointKinds, tell_ready: Callable[[list[str]], None]) -> None:
         """Call `tell_ready` with the names of hooks that Dynamo did not call."""
         self._hook = hook
         self._breakpoints = breakpoints

@@ -17,7 +17,7 @@ from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.kinds.node_breakpoints import NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.kinds.without_client import CalledFunctions, ComptimeBreakpoints
-from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.breakpoints.registry import BreakpointKinds
 from dynascope.agent.events import self_test
 from dynascope.agent.events.torch_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
@@ -57,7 +57,7 @@ class AgentSession(SuspensionObserver):
         self._settings = Configure(id=0)
         self._end_recording: Callable[[], None] = lambda: None
 
-        breakpoints = self.breakpoints = Breakpoints(send)
+        breakpoints = self.breakpoints = BreakpointKinds(send)
         changed = breakpoints.changed
         self.lines = LineBreakpoints(suspension, breakpoints.traced, send, changed)
         self.backward = BackwardBreakpoints(self.stops, suspension, send)

@@ -32,7 +32,7 @@ from dynascope.agent.suspension.debugpy.failed_expressions import freeing, logge
 from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
 from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
-from dynascope.agent.suspension.debugpy.line_stops import LineStops
+from dynascope.agent.suspension.debugpy.line_stops import RuntimeLineStops
 from dynascope.agent.suspension.debugpy.read_frames import leave_nothing_in_frames
 from dynascope.agent.suspension.debugpy.resuming import Resuming
 from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
@@ -113,7 +113,7 @@ class PydevdSuspension(Suspension):
         correct_running_frames(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
-        self._line_stops = LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
+        self._line_stops = RuntimeLineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
         self._replace(self._pydevd, "handle_breakpoint_expression", logged_in("pydev_message"))
         self._replace(pydevd_vars, "evaluate_expression", freeing(pydevd_vars))
         take_dotted_names(self._pydevd, pydevd_api.PyDevdAPI, self._replace)

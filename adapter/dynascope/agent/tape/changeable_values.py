@@ -8,7 +8,7 @@ from dynascope.agent.internals.variables.reach import Reach, reach
 from dynascope.agent.internals.variables.variables import may_change
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tape.tape import Value
-from dynascope.agent.tape.traced_frames import TracedFrame
+from dynascope.agent.tape.traced_frames import TapedFrame
 
 Name = tuple[FrameId, str]
 
@@ -20,7 +20,7 @@ class ChangeableValue:
 
     def __init__(self, variable: object) -> None:
         self.variable = variable
-        self.names: dict[Name, TracedFrame] = {}
+        self.names: dict[Name, TapedFrame] = {}
 
 
 class ChangeableValues:
@@ -37,7 +37,7 @@ class ChangeableValues:
         self._read_since: set[Value] = set()
         """The values in which Dynamo has read a lazy variable since their text was asked for."""
 
-    def bind(self, frame: TracedFrame, name: str, value: Value, variable: object) -> None:
+    def bind(self, frame: TapedFrame, name: str, value: Value, variable: object) -> None:
         """Note that a name of a frame stands for a value."""
         self.unbind(frame, name)
         if may_change(variable):
@@ -52,7 +52,7 @@ class ChangeableValues:
                 self._forget(value)
             changeable.names[key] = frame
 
-    def unbind(self, frame: TracedFrame, name: str) -> None:
+    def unbind(self, frame: TapedFrame, name: str) -> None:
         """Note that a name stands for no value, or its frame is not being traced."""
         key = frame.number, name
         value = self._values.pop(key, None)

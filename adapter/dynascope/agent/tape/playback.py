@@ -14,10 +14,10 @@ from dynascope.agent.tape.tape import (
     NO_FRAME,
     NO_TEXT,
     UNBOUND,
-    Function,
     Segment,
     Table,
     Tape,
+    TapedFunction,
 )
 from dynascope.facts.recompiles.guarded_value import readable
 
@@ -113,7 +113,7 @@ class Playback:
         number = next(iter(numbers), None) if first is None else first
         return None if number is None else self.first_target + number
 
-    def function(self, frame: FrameId) -> Function:
+    def function(self, frame: FrameId) -> TapedFunction:
         """Return the function of a frame."""
         return self._tape.functions[frame]
 

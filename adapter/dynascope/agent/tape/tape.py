@@ -98,7 +98,7 @@ class Texts:
         return self._numbers.get(text, -1)
 
 
-class Function(NamedTuple):
+class TapedFunction(NamedTuple):
     """The function of a frame, without its code: a tape outlives what was compiled."""
 
     name: str
@@ -120,7 +120,7 @@ class Tape:
         self.name = name
         """The compile and attempt, such as `0/1_2`."""
         self.texts = Texts()
-        self.functions: dict[FrameId, Function] = {}
+        self.functions: dict[FrameId, TapedFunction] = {}
         self.segments = Table(4)
         """Each segment: position at which its line began, frame, line, calling frame or NO_FRAME."""
         self.made = array("i")

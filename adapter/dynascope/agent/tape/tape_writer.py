@@ -35,7 +35,7 @@ from dynascope.agent.tape.tape import (
     Segment,
     Tape,
 )
-from dynascope.agent.tape.traced_frames import Functions, TracedFrame
+from dynascope.agent.tape.traced_frames import Functions, TapedFrame
 from dynascope.agent.tape.value_numbers import ValueNumbers
 
 _FOLLOWED = 20
@@ -57,8 +57,8 @@ class TapeWriter:
         self._output = output
         self._options = ViewOptions(SideEffects(output))
         self._functions = Functions()
-        self._stack: list[TracedFrame] = []
-        self._paused: dict[FrameId, TracedFrame] = {}
+        self._stack: list[TapedFrame] = []
+        self._paused: dict[FrameId, TapedFrame] = {}
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
@@ -74,7 +74,7 @@ class TapeWriter:
     def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
         """Record that Dynamo enters or resumes a frame; return its `watcher`."""
         self._close()
-        frame = self._paused.pop(number, None) or TracedFrame(number, translator, self._traced.position + 1)
+        frame = self._paused.pop(number, None) or TapedFrame(number, translator, self._traced.position + 1)
         if self._stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
                 self.values.of(argument)  # made by the line that calls
@@ -175,7 +175,7 @@ class TapeWriter:
             for frame in self._stack:
                 self._note_texts(frame, frame.texts)
 
-    def _note_names(self, frame: TracedFrame) -> None:
+    def _note_names(self, frame: TapedFrame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names
         for name, bound in now.items():
             known = before.get(name)
@@ -194,7 +194,7 @@ class TapeWriter:
                 frame.in_cells.pop(name, None)
                 self._bind(frame, name, None)
 
-    def _note_unused_arguments(self, frame: TracedFrame) -> None:
+    def _note_unused_arguments(self, frame: TapedFrame) -> None:
         """Record the arguments that Dynamo does not track before it reads them (2.14)."""
         number = self.tape.texts.number
         with torch._C.DisableTorchFunction():
@@ -202,7 +202,7 @@ class TapeWriter:
                 text = number(value_text(value, self._options, 0))
                 self.tape.rewritten.add(self._segment, frame.number, number(name), text)
 
-    def _bind(self, frame: TracedFrame, name: str, variable: object | None) -> None:
+    def _bind(self, frame: TapedFrame, name: str, variable: object | None) -> None:
         number = self.tape.texts.number
         value, text, source = UNBOUND, number(""), -1
         if variable is not None:
@@ -234,7 +234,7 @@ class TapeWriter:
         held = self._options.effects.cell_contents(cell)
         return None if held is None or new_values.is_unset(held) else held
 
-    def _note_texts(self, frame: TracedFrame, names: Iterable[str]) -> None:
+    def _note_texts(self, frame: TapedFrame, names: Iterable[str]) -> None:
         """Record the texts of these names that are others than before."""
         for name in list(names):
             text = self._written(frame.variable(name))
@@ -243,14 +243,14 @@ class TapeWriter:
                     self.values.texts[frame.values[name]] = text
                 frame.rewrite(self.tape, self._segment, name, text)
 
-    def _read_meanwhile(self, frame: TracedFrame) -> list[str]:
+    def _read_meanwhile(self, frame: TapedFrame) -> list[str]:
         """Return the names whose lazy variables Dynamo has read, and those of iterators."""
         names = read_meanwhile(frame.unread)
         for name in names:
             self._note_kind(frame, name, frame.variable(name))
         return names
 
-    def _note_kind(self, frame: TracedFrame, name: str, variable: object) -> None:
+    def _note_kind(self, frame: TapedFrame, name: str, variable: object) -> None:
         """Note how a name's text may change: without a mutation event, or with one."""
         realised, _ = without_lazy(variable)
         if realised is None:

@@ -13,12 +13,12 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
 from dynascope.agent.tape.instructions import FrameId, Position
-from dynascope.agent.tape.tape import Function, Segment, Tape, Value
+from dynascope.agent.tape.tape import Segment, Tape, TapedFunction, Value
 
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class TracedFrame:
+class TapedFrame:
     """A frame being traced: the names it had when last seen, and the line that it is at."""
 
     def __init__(self, number: FrameId, translator: Translator, began: Position) -> None:
@@ -52,17 +52,17 @@ class Functions:
     """Describe the functions of frames; many frames have the same."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[types.CodeType, Function]] = {}
+        self._known: dict[int, tuple[types.CodeType, TapedFunction]] = {}
         """Each code object and its function, by the code's `id`, because hashing a code object is slow."""
 
-    def of(self, traced: types.CodeType) -> Function:
+    def of(self, traced: types.CodeType) -> TapedFunction:
         """Return the function that this code is of, a resume function's too."""
         known = self._known.get(id(traced))
         if known is None:
             code = original_code(traced)
             line, names = traced.co_firstlineno, own_names(code)
             hidden = stands_for_builtin(code) or _has_no_source(code)
-            function = Function(code.co_name, code.co_filename, line, names, traced.co_freevars, hidden)
+            function = TapedFunction(code.co_name, code.co_filename, line, names, traced.co_freevars, hidden)
             known = self._known[id(traced)] = traced, function
         return known[1]
 

@@ -27,7 +27,7 @@ from dynascope.agent.tracing.history.histories import Histories, StopsAt, always
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.step_continuation import StepContinuation
-from dynascope.agent.tracing.stepping import Mode
+from dynascope.agent.tracing.stepping import StepMode
 from dynascope.agent.tracing.stop_check import StopCheck
 from dynascope.agent.tracing.stop_thread import StopThread
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
@@ -134,7 +134,7 @@ class Hook:
             or compile_state.travel is not None
             or compile_state.applied
             or translators.in_resume_prologue(translator)
-            or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
+            or (state.stepping.mode is not StepMode.RUN and state.stepping.follows(compile_state.frames[key]))
             or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
         ):
             self.callbacks.add(state, translator)
@@ -161,7 +161,7 @@ class Hook:
             self.compiles.attempt_begins(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
-        will_stop = state.pause_pending or state.stepping.mode is not Mode.RUN or compile_state.travel is not None
+        will_stop = state.pause_pending or state.stepping.mode is not StepMode.RUN or compile_state.travel is not None
         self.histories.begin(compile_state, will_stop)
 
     def _left(self, translator: Translator) -> None:
@@ -176,7 +176,7 @@ class Hook:
         key = id(translator)
         compile_state.activations.pop(key, None)
         unwatch(translator)
-        if state.stepping.mode is Mode.RUN:
+        if state.stepping.mode is StepMode.RUN:
             return
         callers = translators.active_translators(translator)[::-1]
         frames = compile_state.frames

@@ -11,7 +11,7 @@ from dynascope.agent.program.user_code import is_our_code, package_of, real_path
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
-from dynascope.agent.tracing.stepping import Mode
+from dynascope.agent.tracing.stepping import StepMode
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.compiles import NEW_COMPILE
 
@@ -33,13 +33,17 @@ class StepContinuation:
     def compile_entered(self, state: ThreadState, translator: Translator) -> None:
         """Continue a step when Dynamo begins to trace the outermost frame for the first time."""
         stepping, suspension = state.stepping, self._suspension
-        steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
+        steps_in = stepping.mode is not StepMode.LEFT and suspension.runtime_steps_in()
         if steps_in:
             state.step_package, state.steps_into_call = None, False
         is_shown = self.is_shown(state, translator)
         code = translators.code_of(translator)
         continues = resume.is_resume_function(code)
-        if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._runtime_frames.steps_over()):
+        if (
+            continues
+            and stepping.mode is StepMode.RUN
+            and function_of(code) in (over := self._runtime_frames.steps_over())
+        ):
             stepping.left_at_runtime(over)
         if self.stops_on_entry and is_shown:
             self.stops_on_entry, state.stops_on_entry = False, True
@@ -47,7 +51,7 @@ class StepContinuation:
         elif steps_in and is_shown:
             stepping.step_into_compile()
             suspension.cancel_runtime_step()
-        elif stepping.mode is Mode.LEFT and is_shown:
+        elif stepping.mode is StepMode.LEFT and is_shown:
             elsewhere = not suspension.ends_steps_at_runtime and not any(
                 map(stepping.began_in, self._runtime_frames.functions())
             )

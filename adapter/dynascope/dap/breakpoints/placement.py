@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.breakpoints.exception_filters import place_exceptions
-from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint, Entry, Kind, for_agent, for_debugpy
+from dynascope.dap.client.breakpoint_table import BreakpointEntry, DebugpyBreakpoint, Kind, for_agent, for_debugpy
 from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
@@ -40,7 +40,7 @@ SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | 
 """The requests that the agent answers with the state of each breakpoint."""
 
 
-async def place_file(program: Program, source: Source, entries: list[Entry]) -> BreakpointsBody:
+async def place_file(program: Program, source: Source, entries: list[BreakpointEntry]) -> BreakpointsBody:
     """Replace the breakpoints of a file or document. Raises RequestError."""
     if program.agent is not None:
         path = program.paths.to_program(source.path or "") if not is_document(source.path) else source.path or ""
@@ -53,7 +53,7 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
 
-async def place(program: Program, kind: Kind, entries: list[Entry]) -> BreakpointsBody:
+async def place(program: Program, kind: Kind, entries: list[BreakpointEntry]) -> BreakpointsBody:
     """Replace the breakpoints of a kind, in debugpy those of functions. Raises RequestError."""
     if program.agent is not None:
         breakpoint, request = _OF_AGENT[kind]
@@ -82,7 +82,7 @@ async def place_everything(program: Program) -> None:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
 
-def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
+def _left_to_debugpy(entries: list[BreakpointEntry]) -> list[BreakpointEntry]:
     """Return the breakpoints to set in debugpy; drop debugpy's old answers about refused ones."""
     for entry in entries:
         if entry.is_refused:
@@ -90,7 +90,7 @@ def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.is_agents_alone and not entry.is_refused]
 
 
-async def _ask_agent(program: Program, request: SetSome, entries: list[Entry]) -> None:
+async def _ask_agent(program: Program, request: SetSome, entries: list[BreakpointEntry]) -> None:
     assert program.agent is not None
     try:
         body = await program.agent.ask_for(BreakpointsBody, request)
@@ -101,7 +101,9 @@ async def _ask_agent(program: Program, request: SetSome, entries: list[Entry]) -
         entry.agent = breakpoint
 
 
-async def _ask_debugpy(program: Program, command: str, arguments: Mapping[str, object], entries: list[Entry]) -> None:
+async def _ask_debugpy(
+    program: Program, command: str, arguments: Mapping[str, object], entries: list[BreakpointEntry]
+) -> None:
     assert program.debugpy is not None
     response = await program.debugpy.request(command, arguments)
     if not response.success or not isinstance(response.body, Raw):

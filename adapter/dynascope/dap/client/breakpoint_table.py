@@ -50,7 +50,7 @@ class DebugpyBreakpoint(msgspec.Struct):
 
 
 @dataclass(eq=False)
-class Entry:
+class BreakpointEntry:
     """One breakpoint of the client."""
 
     id: int
@@ -134,16 +134,16 @@ class BreakpointTable:
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
-        self._by_id: dict[int, Entry] = {}
-        self._by_debugpy: dict[int, Entry] = {}
-        self.files: dict[str, list[Entry]] = {}
-        self.others: dict[Kind, list[Entry]] = {"data": [], "functions": [], "instructions": []}
+        self._by_id: dict[int, BreakpointEntry] = {}
+        self._by_debugpy: dict[int, BreakpointEntry] = {}
+        self.files: dict[str, list[BreakpointEntry]] = {}
+        self.others: dict[Kind, list[BreakpointEntry]] = {"data": [], "functions": [], "instructions": []}
 
     def new_id(self) -> int:
         """Return an id for a breakpoint that is not in this table."""
         return next(self._ids)
 
-    def replace_file(self, source: Source, breakpoints: Sequence[ClientBreakpoint]) -> list[Entry]:
+    def replace_file(self, source: Source, breakpoints: Sequence[ClientBreakpoint]) -> list[BreakpointEntry]:
         """Replace the breakpoints of one file; unchanged ones keep their ids."""
         path = source.path or ""
         entries = self._entries(self.files.get(path, []), breakpoints, source)
@@ -153,25 +153,25 @@ class BreakpointTable:
             self.files.pop(path, None)
         return entries
 
-    def replace(self, kind: Kind, breakpoints: Sequence[Asked]) -> list[Entry]:
+    def replace(self, kind: Kind, breakpoints: Sequence[Asked]) -> list[BreakpointEntry]:
         """Replace the breakpoints of a kind that are in no file."""
         self.others[kind] = self._entries(self.others[kind], breakpoints, None)
         return self.others[kind]
 
-    def get(self, id: int) -> Entry | None:
+    def get(self, id: int) -> BreakpointEntry | None:
         return self._by_id.get(id)
 
-    def of_debugpy(self, id: int) -> Entry | None:
+    def of_debugpy(self, id: int) -> BreakpointEntry | None:
         """Return the breakpoint that has this id in debugpy, set by the adapter or by the agent."""
         return self._by_id.get(id & 0xFFFFF) if id >= FIRST_ENTRY_ID else self._by_debugpy.get(id)
 
-    def told_by_debugpy(self, entry: Entry, answer: DebugpyBreakpoint) -> None:
+    def told_by_debugpy(self, entry: BreakpointEntry, answer: DebugpyBreakpoint) -> None:
         """Store debugpy's answer about a breakpoint, or a later change of it."""
         entry.debugpy = answer
         if answer.id is not None:
             self._by_debugpy[answer.id] = entry
 
-    def told_by_agent(self, state: Breakpoint, never_hit: bool) -> Entry | None:
+    def told_by_agent(self, state: Breakpoint, never_hit: bool) -> BreakpointEntry | None:
         """Store the agent's state of a breakpoint and return it; with `never_hit` the program ends.
 
         Return None if it is gone, or if the running program, which the agent does not see, has stopped at it.
@@ -190,7 +190,7 @@ class BreakpointTable:
             if entry is not None:
                 entry.hit = True
 
-    def never_hit(self) -> list[tuple[Entry, str]]:
+    def never_hit(self) -> list[tuple[BreakpointEntry, str]]:
         """Return each breakpoint that was never hit, with a sentence, if the reason is known."""
         sentences = []
         for entry in self.all():
@@ -202,7 +202,7 @@ class BreakpointTable:
                 sentences.append((entry, f"{entry.title()}: the breakpoint was never hit. {why}"))
         return sentences
 
-    def all(self) -> list[Entry]:
+    def all(self) -> list[BreakpointEntry]:
         """List the breakpoints of files, then the others."""
         return [entry for entries in (*self.files.values(), *self.others.values()) for entry in entries]
 
@@ -214,11 +214,13 @@ class BreakpointTable:
             entry.entered = entry.hit = False
             entry.never_hit = None
 
-    def _entries(self, before: list[Entry], breakpoints: Sequence[Asked], source: Source | None) -> list[Entry]:
+    def _entries(
+        self, before: list[BreakpointEntry], breakpoints: Sequence[Asked], source: Source | None
+    ) -> list[BreakpointEntry]:
         entries = []
         for breakpoint in breakpoints:
             same = next((entry for entry in before if entry.asked == breakpoint and entry not in entries), None)
-            entries.append(same or Entry(next(self._ids), breakpoint, source))
+            entries.append(same or BreakpointEntry(next(self._ids), breakpoint, source))
         for entry in before:
             self._by_id.pop(entry.id, None)
         self._by_id.update((entry.id, entry) for entry in entries)
@@ -226,13 +228,13 @@ class BreakpointTable:
         return entries
 
 
-def for_agent(entry: Entry, kind: type[AgentBreakpoint]) -> AgentBreakpoint:
+def for_agent(entry: BreakpointEntry, kind: type[AgentBreakpoint]) -> AgentBreakpoint:
     """Return the breakpoint as the agent's type: the client's fields, and the adapter's id."""
     fields = {name: getattr(entry.asked, name) for name in kind.__struct_fields__ if name != "id"}
     return kind(id=entry.id, **fields)
 
 
-def for_debugpy(entry: Entry) -> Asked:
+def for_debugpy(entry: BreakpointEntry) -> Asked:
     """Return the breakpoint for debugpy: on the agent's line, with the agent's hit count."""
     asked = entry.asked
     if entry.agent is not None:

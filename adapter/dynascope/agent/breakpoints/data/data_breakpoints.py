@@ -15,8 +15,7 @@ from dynascope.agent.breakpoints.outlook import why_never_traced
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.explain import breakpoints as says
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import DataBreakpoint
+from dynascope.wire.dap import Breakpoint, DataBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class DataBreakpoints(BreakpointKind):
         self._send = send
         self._traced = traced
         self._watchpoints: tuple[Watchpoint, ...] = ()
-        self._states: dict[int, BreakpointState] = {}
+        self._states: dict[int, Breakpoint] = {}
         self._stops: WatchpointStops | None = None
 
     def attach(self, hook: Hook) -> None:
@@ -49,7 +48,7 @@ class DataBreakpoints(BreakpointKind):
         if stops is not None:
             stops.remove()
 
-    def set(self, asked: Sequence[DataBreakpoint]) -> list[BreakpointState]:
+    def set(self, asked: Sequence[DataBreakpoint]) -> list[Breakpoint]:
         """Make these the data breakpoints; return the state of each."""
         states, watchpoints = [], []
         for request in asked:
@@ -59,14 +58,14 @@ class DataBreakpoints(BreakpointKind):
                 states.append(placement.refused(request.id, str(error)))
             else:
                 message = hits.with_what_counts(STOPS_AT[request.access_type or "write"], request, False)
-                states.append(BreakpointState(id=request.id, verified=True, message=message))
+                states.append(Breakpoint(id=request.id, verified=True, message=message))
         self._watchpoints = tuple(watchpoints)
         self._states = {state.id: state for state in states}
         if self._stops is not None:
             self._stops.use(self._watchpoints)
         return states
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for watchpoint in self._watchpoints:
             why = why_never_hit(watchpoint, self._traced)
             if why is not None:

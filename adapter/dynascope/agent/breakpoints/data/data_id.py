@@ -14,7 +14,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DataAccess, DataBreakpoint, DataBreakpointInfo
@@ -155,7 +155,7 @@ class Observed:
     symbols: set[str] = field(default_factory=set)
 
 
-class Watchpoint(Breakpoint):
+class Watchpoint(AgentBreakpoint):
     """Stop where the value is read by guards and nodes (`reads`), or changes (`writes`)."""
 
     def __init__(self, asked: DataBreakpoint, line: None = None) -> None:

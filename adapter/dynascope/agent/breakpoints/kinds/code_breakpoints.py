@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.breakpoints.placement import refused
 from dynascope.agent.documents.documents import Documents, Generated
@@ -14,8 +14,7 @@ from dynascope.agent.program import instruction_events
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.explain.breakpoints import NOT_GENERATED
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class CodeBreakpoints(BreakpointKind):
         stops: CompileStops,
         suspension: Suspension,
         send: Callable[[Message], None],
-        changed: Callable[[BreakpointState], None],
+        changed: Callable[[Breakpoint], None],
     ) -> None:
         self._documents = documents
         self._stopping = stops, suspension, send
@@ -47,7 +46,7 @@ class CodeBreakpoints(BreakpointKind):
         self._stops: CodeStops | None = None
         self._asked: dict[str, Sequence[SourceBreakpoint]] = {}
         """The breakpoints that the client has set, by the path of the document."""
-        self._placed: dict[str, tuple[int, list[tuple[int, Breakpoint]]]] = {}
+        self._placed: dict[str, tuple[int, list[tuple[int, AgentBreakpoint]]]] = {}
         """The breakpoints placed in generated code, by path: the id of the code, and each breakpoint by its offset."""
 
     def attach(self, hook: Hook) -> None:
@@ -73,7 +72,7 @@ class CodeBreakpoints(BreakpointKind):
         if self._stops is not None:
             self._stops.step_ends()
 
-    def set_in(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[BreakpointState]:
+    def set_in(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[Breakpoint]:
         """Make these the breakpoints of the document with this path; return the state of each."""
         self._asked.pop(path, None)
         self._placed.pop(path, None)
@@ -84,9 +83,7 @@ class CodeBreakpoints(BreakpointKind):
         if why is not None:
             states = [refused(each.id, why) for each in asked]
         elif document is None:
-            states = [
-                BreakpointState(id=each.id, verified=False, message=NOT_GENERATED, reason="pending") for each in asked
-            ]
+            states = [Breakpoint(id=each.id, verified=False, message=NOT_GENERATED, reason="pending") for each in asked]
         else:
             states = self._place(path, document, asked)
         if self._stops is not None:
@@ -96,7 +93,7 @@ class CodeBreakpoints(BreakpointKind):
     def _document(self, path: str) -> Generated | None:
         return next((each for each in self._documents.generated() if each.source.path == path), None)
 
-    def _place(self, path: str, document: Generated, asked: Sequence[SourceBreakpoint]) -> list[BreakpointState]:
+    def _place(self, path: str, document: Generated, asked: Sequence[SourceBreakpoint]) -> list[Breakpoint]:
         from dynascope.agent.documents.generated_code import side_by_side
 
         instructions = enumerate(side_by_side(document.code, document.generated, document.parts).offsets, 1)
@@ -109,14 +106,14 @@ class CodeBreakpoints(BreakpointKind):
                     raise ValueError(_NO_INSTRUCTION)
                 rows.append((offsets[line], hits.at_work(each, line)))
                 source = document.source
-                states.append(BreakpointState(id=each.id, verified=True, line=line, message=_STOPS, source=source))
+                states.append(Breakpoint(id=each.id, verified=True, line=line, message=_STOPS, source=source))
             except ValueError as error:
                 states.append(refused(each.id, str(error)))
         self._placed[path] = id(document.generated), rows
         return states
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for _, rows in self._placed.values():
             for _, breakpoint in rows:
                 if not breakpoint.has_stopped:
-                    yield BreakpointState(id=breakpoint.id, verified=True, line=breakpoint.line, message=_NOT_RUN)
+                    yield Breakpoint(id=breakpoint.id, verified=True, line=breakpoint.line, message=_NOT_RUN)

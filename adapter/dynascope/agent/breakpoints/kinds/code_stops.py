@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.breakpoints.hits import Hits, ids_of
 from dynascope.agent.documents.documents import Documents, Generated
@@ -45,7 +45,7 @@ _NOT_SET = "Variables of generated code cannot be set."
 _FAILED = "dynascope failed in generated code; the program continues.\n"
 _DESCRIPTION = "Paused in generated code"
 
-Placed = Mapping[int, Sequence[tuple[int, Breakpoint]]]
+Placed = Mapping[int, Sequence[tuple[int, AgentBreakpoint]]]
 """By the id of generated code: the offset of each breakpoint's instruction, and the breakpoint."""
 
 

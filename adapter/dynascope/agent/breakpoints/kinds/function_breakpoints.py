@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dynascope.agent.breakpoints import hits, placement
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
 from dynascope.agent.breakpoints.outlook import why_name_never_met, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.explain.breakpoints import NO_FUNCTION_YET
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import FunctionBreakpoint
+from dynascope.wire.dap import Breakpoint, FunctionBreakpoint
 from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
@@ -37,7 +36,7 @@ class FunctionBreakpoints(BreakpointKind):
         traced: TracedFunctions,
         others: Sequence[NamedKind],
         send: Callable[[Message], None],
-        changed: Callable[[BreakpointState], None],
+        changed: Callable[[Breakpoint], None],
     ) -> None:
         """Pass the names also to `others`, the kinds that a name may mean besides functions."""
         self._suspension = suspension
@@ -47,7 +46,7 @@ class FunctionBreakpoints(BreakpointKind):
         self._send = send
         self._changed = changed
         self._lock = threading.Lock()
-        self._rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
+        self._rows: list[tuple[FunctionBreakpoint, AgentBreakpoint, Breakpoint]] = []
         self._stops: FunctionStops | None = None
 
     def attach(self, hook: Hook) -> None:
@@ -59,10 +58,10 @@ class FunctionBreakpoints(BreakpointKind):
     def detach(self) -> None:
         self._stops = None
 
-    def set(self, asked: Sequence[FunctionBreakpoint]) -> list[BreakpointState]:
+    def set(self, asked: Sequence[FunctionBreakpoint]) -> list[Breakpoint]:
         """Make these the function breakpoints; return the state of each."""
-        states: list[BreakpointState] = []
-        rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
+        states: list[Breakpoint] = []
+        rows: list[tuple[FunctionBreakpoint, AgentBreakpoint, Breakpoint]] = []
         functions = self._traced.functions()
         for request in asked:
             try:
@@ -82,8 +81,8 @@ class FunctionBreakpoints(BreakpointKind):
         if self._stops is not None:
             self._stops.use([(asked.name, breakpoint) for asked, breakpoint, _ in self._rows])
 
-    def _state(self, asked: FunctionBreakpoint, traced: Iterable[FunctionKey]) -> BreakpointState:
-        state = BreakpointState(id=asked.id, verified=True)
+    def _state(self, asked: FunctionBreakpoint, traced: Iterable[FunctionKey]) -> Breakpoint:
+        state = Breakpoint(id=asked.id, verified=True)
         abouts = [(kind.owns(asked.name), about) for kind in self._others if (about := kind.message_about(asked.name))]
         owned = next((about for owns, about in abouts if owns), None)
         if owned is not None:
@@ -110,7 +109,7 @@ class FunctionBreakpoints(BreakpointKind):
         for state in changes:
             self._changed(state)
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         with self._lock:
             return [
                 msgspec.structs.replace(state, message=why)

@@ -21,8 +21,7 @@ from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.explain import breakpoints as says
 from dynascope.wire.counting import counted
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
 if TYPE_CHECKING:
     from dynascope.agent.tracing.stop_check import CompileOutcome
@@ -38,9 +37,7 @@ class GeneratedBreakpoints(LineKind):
 
     mode = "generated"
 
-    def __init__(
-        self, suspension: Suspension, roots: CompiledRoots, changed: Callable[[BreakpointState], None]
-    ) -> None:
+    def __init__(self, suspension: Suspension, roots: CompiledRoots, changed: Callable[[Breakpoint], None]) -> None:
         self._suspension = suspension
         self._roots = roots
         self._changed = changed
@@ -58,7 +55,7 @@ class GeneratedBreakpoints(LineKind):
             return _NO_LOGPOINT
         return _AT_IMPORT if where.function is None else None
 
-    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+    def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         assert where.function is not None  # else it is refused
         return placement.placed(asked.id, self._message(where.function), where)
 
@@ -86,7 +83,7 @@ class GeneratedBreakpoints(LineKind):
                 row.state = now
                 self._changed(now)
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for path, rows in self._rows.items():
             for row in rows:
                 key = row.where.function

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dynascope.agent.breakpoints import hits, placement
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import AddressedBreakpoint, BreakpointKind
 from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of
 from dynascope.explain import breakpoints as says
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import InstructionBreakpoint, Source
+from dynascope.wire.dap import Breakpoint, InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class InstructionBreakpoints(BreakpointKind):
     def __init__(self, listings: Listings, send: Callable[[Message], None]) -> None:
         self._listings = listings
         self._send = send
-        self._rows: list[tuple[AddressedBreakpoint, BreakpointState]] = []
+        self._rows: list[tuple[AddressedBreakpoint, Breakpoint]] = []
         self._stops: InstructionStops | None = None
 
     def attach(self, hook: Hook) -> None:
@@ -42,7 +41,7 @@ class InstructionBreakpoints(BreakpointKind):
     def detach(self) -> None:
         self._stops = None
 
-    def set(self, asked: Sequence[InstructionBreakpoint]) -> list[BreakpointState]:
+    def set(self, asked: Sequence[InstructionBreakpoint]) -> list[Breakpoint]:
         """Make these the instruction breakpoints; return the state of each."""
         states, rows = [], []
         for request in asked:
@@ -63,10 +62,10 @@ class InstructionBreakpoints(BreakpointKind):
             self._stops.use([addressed for addressed, _ in self._rows])
 
     def _find(
-        self, asked: InstructionBreakpoint, breakpoint: Breakpoint
-    ) -> tuple[AddressedBreakpoint, BreakpointState]:
+        self, asked: InstructionBreakpoint, breakpoint: AgentBreakpoint
+    ) -> tuple[AddressedBreakpoint, Breakpoint]:
         """Return where the breakpoint is, and its state. Raises BadAddress."""
-        state = BreakpointState(id=asked.id, verified=True, message=says.AT_INSTRUCTION)
+        state = Breakpoint(id=asked.id, verified=True, message=says.AT_INSTRUCTION)
         try:
             listing, index = self._listings.find(asked.instruction_reference, asked.offset or 0)
         except BadAddress as error:
@@ -82,7 +81,7 @@ class InstructionBreakpoints(BreakpointKind):
         state.line, state.source = listing.rows[index].line, Source(path=listing.path)
         return AddressedBreakpoint(breakpoint, listing, index), state
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for addressed, state in self._rows:
             breakpoint, code = addressed.breakpoint, addressed.code
             if breakpoint.has_stopped:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from dynascope.agent.breakpoints import hits, placement
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
 from dynascope.agent.breakpoints.outlook import expectation, why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.placement import Placement
@@ -26,8 +26,7 @@ from dynascope.agent.program.source_lines import is_there
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.explain.breakpoints import Expectation, Outlook
 from dynascope.wire.beyond_dap import HAS_STOPPED
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
-LineTable = dict[str, dict[int, list[Breakpoint]]]
+LineTable = dict[str, dict[int, list[AgentBreakpoint]]]
 """Real path → line → breakpoints."""
 
 
@@ -49,7 +48,7 @@ class LineBreakpoints(LineKind):
         suspension: Suspension,
         traced: TracedFunctions,
         send: Callable[[Message], None],
-        changed: Callable[[BreakpointState], None],
+        changed: Callable[[Breakpoint], None],
     ) -> None:
         self._suspension = suspension
         self._runs_are_debugged = suspension.kind == "pydevd"
@@ -81,7 +80,7 @@ class LineBreakpoints(LineKind):
 
     # ---- what the client sets
 
-    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+    def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         if asked.id not in self._stopped_at and not is_there(where.path):
             return placement.placed(asked.id, placement.NO_FILE.format(path=where.path), where, verified=False)
         expected = self._expectation(where)
@@ -160,7 +159,7 @@ class LineBreakpoints(LineKind):
         for state in changes:
             self._changed(state)
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         with self._lock:
             return [
                 msgspec.structs.replace(row.state, message=why)

@@ -9,7 +9,7 @@ from dynascope.agent.breakpoints.kind import Named, NamedKind
 from dynascope.agent.breakpoints.kinds import node_names
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable
 from dynascope.agent.breakpoints.outlook import why_not_stopped
-from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import Breakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class NodeBreakpoints(NamedKind):
         if self._stops is not None:
             self._stops.use(NodeTable(self._named))
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for name, breakpoint in self._named:
             if self.owns(name) and not breakpoint.has_stopped:
                 why = why_not_stopped(breakpoint) if breakpoint.reached else _never_entered(name)
                 if why is not None:
-                    yield BreakpointState(id=breakpoint.id, verified=True, message=why)
+                    yield Breakpoint(id=breakpoint.id, verified=True, message=why)
 
 
 def _never_entered(name: str) -> str:

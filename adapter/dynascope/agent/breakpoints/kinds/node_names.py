@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 
 OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
 """Kinds of nodes (`torch.fx.Node.op`)."""
@@ -35,11 +35,11 @@ _MISSING = "No operator {0} is registered yet. " + _NODE
 class NodeTable:
     """An immutable table of the function breakpoints that may name a node."""
 
-    def __init__(self, named: Sequence[tuple[str, Breakpoint]] = ()) -> None:
+    def __init__(self, named: Sequence[tuple[str, AgentBreakpoint]] = ()) -> None:
         self._named = [(_spelled(name), breakpoint) for name, breakpoint in named if may_name_node(name)]
         self.is_empty = not self._named
 
-    def at(self, op: str, names: Sequence[str]) -> list[Breakpoint]:
+    def at(self, op: str, names: Sequence[str]) -> list[AgentBreakpoint]:
         """Return breakpoints of a node with this `op`; `names` are its target's, fullest first."""
         return [breakpoint for pattern, breakpoint in self._named if _matches(pattern, op, names)]
 

@@ -20,8 +20,7 @@ from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.explain.breakpoints import ALWAYS_RUNS, RUNS_UNCOMPILED
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
 if TYPE_CHECKING:
     from dynascope.agent.speculation.uncompiled import Uncompiled
@@ -60,7 +59,7 @@ class RunBreakpoints(LineKind):
     def refusal(self, asked: SourceBreakpoint, where: Placement) -> str | None:
         return None if self._suspension.kind == "pydevd" else _NEEDS_DEBUGPY
 
-    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+    def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         key = where.function
         return placement.placed(asked.id, ALWAYS_RUNS if key is None else RUNS_UNCOMPILED.format(name=key.name), where)
 
@@ -75,7 +74,7 @@ class RunBreakpoints(LineKind):
         if self._due and outcome.traced:
             self._compile_again((), outcome.traced[0])
 
-    def never_hit(self) -> Iterable[BreakpointState]:
+    def never_hit(self) -> Iterable[Breakpoint]:
         for path, rows in self._rows.items():
             for row in rows:
                 if row.breakpoint.log_message is not None:

@@ -6,7 +6,7 @@ import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kind import AddressedBreakpoint, Named
 from dynascope.agent.inspection.disassembly import Listing, Listings, number_of
@@ -35,9 +35,9 @@ class LineStops:
         self._hook = hook
         self._hits = Hits(send)
         self._stops_in = stops_in
-        self._table: Mapping[str, Mapping[int, Sequence[Breakpoint]]] = {}
+        self._table: Mapping[str, Mapping[int, Sequence[AgentBreakpoint]]] = {}
 
-    def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
+    def use(self, table: Mapping[str, Mapping[int, Sequence[AgentBreakpoint]]]) -> None:
         """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
         self._table = {path: lines for path, lines in table.items() if lines}
         is_needed, is_any_loaded = bool(self._table), lambda: any(map(is_loaded, self._table))
@@ -134,8 +134,8 @@ class _Table:
 
     def __init__(self, listings: Listings, addressed: Sequence[AddressedBreakpoint]) -> None:
         self._listings = listings
-        self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
-        self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
+        self._awaited: dict[int, list[tuple[int, AgentBreakpoint]]] = {}
+        self._at: dict[int, tuple[Listing, dict[int, list[AgentBreakpoint]]]] = {}
         self._resumed: dict[int, tuple[weakref.ref[types.CodeType], dict[int, int]]] = {}
         for row in addressed:
             if isinstance(row.code, int):
@@ -143,7 +143,7 @@ class _Table:
             else:
                 self._add(row.code, row.index, row.breakpoint)
 
-    def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
+    def _add(self, listing: Listing, index: int, breakpoint: AgentBreakpoint) -> None:
         at = self._at.setdefault(listing.code_id, (listing, {}))[1]
         at.setdefault(index, []).append(breakpoint)
 
@@ -153,7 +153,7 @@ class _Table:
             return True
         return bool(self._awaited) and number_of(code) in self._awaited
 
-    def at(self, activation: Activation) -> Sequence[Breakpoint]:
+    def at(self, activation: Activation) -> Sequence[AgentBreakpoint]:
         """Return the breakpoints at the instruction about to be traced."""
         if self._awaited and (awaited := self._awaited.pop(number_of(activation.code), None)) is not None:
             listing = self._listings.of(activation.translator)
@@ -170,7 +170,7 @@ class _Table:
                 breakpoints += original[1].get(place, ())
         return breakpoints
 
-    def _in(self, code: types.CodeType) -> tuple[Listing, dict[int, list[Breakpoint]]] | None:
+    def _in(self, code: types.CodeType) -> tuple[Listing, dict[int, list[AgentBreakpoint]]] | None:
         there = self._at.get(id(code))
         return there if there is not None and there[0].is_of(code) else None
 

@@ -21,7 +21,7 @@ Replace = Callable[[Any, str, Any], None]
 """Sets an attribute and remembers its original value."""
 
 
-class LineStops:
+class RuntimeLineStops:
     """Called on any thread that pydevd traces, when it reaches a line with a breakpoint."""
 
     def __init__(self, debugger: Any, breakpoint_class: Any, steps: RuntimeSteps, replace: Replace) -> None:
