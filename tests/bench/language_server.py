@@ -25,6 +25,7 @@ from typing import Any
 
 import psutil
 from dynascope.facts import model
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 from dynascope_lsp.registry import FEATURES
 from dynascope_lsp.serving import create_server
@@ -135,7 +136,7 @@ def _compile(path: str, file: int, number: int, tensors: int, times: int, guards
                 path=path,
                 line=20 + 7 * i,
                 function=f"f{file}",
-                stack=[model.StackFrame(path, 20 + 7 * i, f"f{file}")],
+                stack=[UserFrame(path, 20 + 7 * i, f"f{file}")],
                 **sample.BRANCH,
             )
             for i in range(20)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dynascope.facts.generated.model import NO_STACK, Graph, GraphNode, Place
+from dynascope.facts.generated.model import NO_STACK, Graph, GraphNode
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 
 from tests.support.facts import sample
@@ -60,7 +61,7 @@ def large_graph(path: str, nodes: int) -> Graph:
         ]
         last = added
     made.append(GraphNode("output", "output", "output", "return", "", [last], NO_STACK))
-    return Graph("forward", made, [[Place(path, 7, "Block.forward")], [Place(path, 9, "Block.forward")]])
+    return Graph("forward", made, [[UserFrame(path, 7, "Block.forward")], [UserFrame(path, 9, "Block.forward")]])
 
 
 def main() -> None:

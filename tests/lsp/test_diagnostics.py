@@ -8,6 +8,7 @@ from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
@@ -177,7 +178,7 @@ def test_a_break_in_a_library_is_told_at_the_users_line(tmp_path: Path):
     library.write_text("def inner(x):\n    return x.item()\n")
     program = tmp_path / "program.py"
     program.write_text("import lib\n\ndef f(x):\n    return lib.inner(x)\n")
-    stack = [model.StackFrame(str(program), 4, "f"), model.StackFrame(str(library), 2, "inner")]
+    stack = [UserFrame(str(program), 4, "f"), UserFrame(str(library), 2, "inner")]
     writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
     writer.write(
         model.CompileFacts(

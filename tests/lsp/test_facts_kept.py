@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dynascope.facts import model
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
@@ -58,7 +59,7 @@ def again(path: Path) -> model.CompileFacts:
 
 def broken(path: Path, text: str, compile_id: str = "1/0") -> model.CompileFacts:
     line = line_of(path, text)
-    stack = [model.StackFrame(str(path), line, "chosen")]
+    stack = [UserFrame(str(path), line, "chosen")]
     fact = model.GraphBreak(
         path=str(path), line=line, function="chosen", registry_id="GB0170", type="Branch", reason="Branch", stack=stack
     )

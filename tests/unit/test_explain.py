@@ -12,6 +12,7 @@ from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fittin
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.recompiles.causes import causes
+from dynascope.facts.user_stack import UserFrame
 
 from tests.support.facts import sample
 
@@ -90,9 +91,9 @@ def test_breaks_of_one_line_have_ids_of_their_own():
 
 def test_chains_of_callers_that_differ_in_torchs_frames_only_are_one():
     first, second, third = (numbered()[0].graph_breaks[0] for _ in range(3))
-    second.stack = [model.StackFrame("/v/site-packages/torch/nn/modules/module.py", 1, "_call_impl"), *second.stack]
+    second.stack = [UserFrame("/v/site-packages/torch/nn/modules/module.py", 1, "_call_impl"), *second.stack]
     assert "more chains" not in {note.kind for each in breaks(first, second) for note in each.notes}
-    third.stack = [model.StackFrame("/train.py", 3, "step"), *third.stack]
+    third.stack = [UserFrame("/train.py", 3, "step"), *third.stack]
     (problem,) = breaks(first, second, third)
     assert problem.notes[-1].text == "and 1 more chain of callers reaches this line"
 

@@ -15,6 +15,7 @@ from dynascope.cli import main
 from dynascope.facts import model
 from dynascope.facts.generated.model import Bytecode, LaterForm
 from dynascope.facts.reader import Reader
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 
 from tests.support.facts import sample
@@ -210,11 +211,11 @@ def test_the_programs_own_callers_of_a_break_are_all_named(workspace: Path):
     package, torch = "/venv/lib/site-packages/runner/loop.py", "/venv/lib/site-packages/torch/nn/module.py"
     own = str(workspace / "torch" / "train.py")
     facts.graph_breaks[0].stack = [
-        model.StackFrame(own, 90, "<module>"),
-        *(model.StackFrame(package, line, "loop") for line in range(20, 30)),
-        model.StackFrame(own, 12, "step"),
-        *(model.StackFrame(package, line, "call") for line in range(1, 9)),
-        model.StackFrame(torch, 5, "forward"),
+        UserFrame(own, 90, "<module>"),
+        *(UserFrame(package, line, "loop") for line in range(20, 30)),
+        UserFrame(own, 12, "step"),
+        *(UserFrame(package, line, "call") for line in range(1, 9)),
+        UserFrame(torch, 5, "forward"),
         *facts.graph_breaks[0].stack,
     ]
     record(workspace, "launch 2", facts)
@@ -232,7 +233,7 @@ def test_the_programs_own_callers_of_a_break_are_all_named(workspace: Path):
 
 def test_of_a_recursion_the_ends_are_named(workspace: Path):
     facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
-    recursion = [model.StackFrame(str(workspace / "model.py"), 100 + line, "again") for line in range(500)]
+    recursion = [UserFrame(str(workspace / "model.py"), 100 + line, "again") for line in range(500)]
     facts.graph_breaks[0].stack = [*recursion, facts.graph_breaks[0].stack[-1]]
     record(workspace, "launch 2", facts)
     said = [line.strip() for line in report().splitlines() if "called from" in line or "more callers" in line]

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from dynascope.explain.problem import Note, Place
 from dynascope.facts import model
+from dynascope.facts.user_stack import UserFrame
 
 _NEAREST = 6
 """The innermost callers, which are shown also where they are a package's."""
@@ -32,16 +33,16 @@ def callers(fact: model.GraphBreak | model.Specialization) -> list[Note]:
     return shown
 
 
-def _note(frame: model.StackFrame) -> Note:
+def _note(frame: UserFrame) -> Note:
     return Note(kind="caller", text="called from", subject=frame.function, place=Place(frame.path, frame.line))
 
 
-def is_torch(frame: model.StackFrame) -> bool:
+def is_torch(frame: UserFrame) -> bool:
     """Whether a frame is torch's, such as `_call_impl` of nn.Module: the user need not see it."""
     return _is_of(frame, "torch/")
 
 
-def _is_of(frame: model.StackFrame, package: str = "") -> bool:
+def _is_of(frame: UserFrame, package: str = "") -> bool:
     """Whether a frame is in an installed package, or in this one."""
     path = frame.path.replace("\\", "/")
     return any(folder + package in path for folder in _PACKAGES)

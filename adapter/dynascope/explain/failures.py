@@ -20,8 +20,9 @@ from dynascope.explain.problem import (
     same_text,
 )
 from dynascope.facts import model
-from dynascope.facts.break_message import USER_CODE, logged_stack, user_code_of
+from dynascope.facts.break_message import USER_CODE, user_code_of
 from dynascope.facts.distinct import Distinct
+from dynascope.facts.user_stack import logged_stack
 
 NO_REASON = "Dynamo gives no reason."
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from dynascope.facts.model import BreakEffect, GraphBreak, StackFrame
+from dynascope.facts.model import BreakEffect, GraphBreak
+from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
@@ -20,13 +21,10 @@ _PART = re.compile(r"^  (?=Explanation: |Hint: |Developer debug context: |Higher
 _LINK = "\n\n For more details about this graph break, please visit: "
 _SKIPPED = "Failed to handle graph break gracefully."
 _NOT_RESUMED = "Encountered graph break that we cannot resume from."
-_LOGGED_FRAME = re.compile(r'^ {2,3}File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
 USER_CODE = "\nfrom user code:\n"
 _HOW_TO_SEE_MORE = "\nSet TORCHDYNAMO_VERBOSE=1 "
-_RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
 _NODE_NUMBER = re.compile(r"(?<=[^\W\d])_\d+\b")
 _NUMBER = re.compile(r"\d+")
-_DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
 
 
 class BreakMessage(Struct, kw_only=True):
@@ -120,37 +118,11 @@ def user_code_of(error: str) -> str:
     return frames.rstrip() if found else ""
 
 
-def logged_stack(text: str) -> list[StackFrame]:
-    """Return the frames of a traceback printed by Python, outermost first."""
-    return [StackFrame(found["path"], int(found["line"]), found["function"]) for found in _LOGGED_FRAME.finditer(text)]
-
-
-def tidy_stack(frames: Sequence[StackFrame]) -> list[StackFrame]:
-    """Name resume functions by their functions; merge a frame with its resume function's."""
-    tidy: list[StackFrame] = []
-    for frame in frames:
-        resumed = _RESUME_NAME.match(frame.function)
-        if resumed is not None:
-            frame = StackFrame(frame.path, frame.line, resumed.group(1))
-            if tidy and tidy[-1].path == frame.path and tidy[-1].function.rpartition(".")[2] == frame.function:
-                tidy.pop()
-        tidy.append(frame)
-    return tidy
-
-
-def place(stack: Sequence[StackFrame]) -> StackFrame | None:
-    """Return the innermost frame outside Dynamo (its polyfills are Python that replaces C)."""
-    for frame in reversed(stack):
-        if not any(folder in frame.path for folder in _DYNAMO_FOLDERS):
-            return frame
-    return None
-
-
-def graph_break(message: str, effect: BreakEffect, frames: Sequence[StackFrame], otherwise: StackFrame) -> GraphBreak:
+def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], otherwise: UserFrame) -> GraphBreak:
     """Return the fact of a break; `frames` are outermost first, `otherwise` is a fallback."""
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
-    at = place(stack) or otherwise
+    at = innermost(stack) or otherwise
     return GraphBreak(
         path=at.path,
         line=at.line,

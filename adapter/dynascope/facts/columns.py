@@ -12,6 +12,7 @@ import msgspec
 from msgspec import structs
 
 from dynascope.facts import model
+from dynascope.facts.user_stack import UserFrame
 
 
 class Kind(Enum):
@@ -96,7 +97,7 @@ def read_value(kind: Kind, value: Any, paths: Any) -> Any:
     if kind is Kind.TEXTS:
         return msgspec.json.decode(value)
     if kind is Kind.STACK:
-        return [model.StackFrame(paths[source], line, name) for source, line, name in msgspec.json.decode(value)]
+        return [UserFrame(paths[source], line, name) for source, line, name in msgspec.json.decode(value)]
     return value
 
 

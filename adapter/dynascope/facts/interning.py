@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from dynascope.facts import model
+from dynascope.facts.user_stack import UserFrame
 
 _encode = msgspec.json.Encoder().encode
 
@@ -41,7 +42,7 @@ class Interning:
     def texts(self, values: list[str]) -> int | None:
         return self.text(_encode(values).decode() if values else "[]")
 
-    def stack(self, frames: list[model.StackFrame]) -> int | None:
+    def stack(self, frames: list[UserFrame]) -> int | None:
         rows: list[Any] = [[self.source(frame.path), frame.line, frame.function] for frame in frames]
         return self.text(_encode(rows).decode())
 

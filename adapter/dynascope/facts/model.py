@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from dynascope.facts.generated.guards import GuardCosts
 from dynascope.facts.generated.model import Bytecode, Graph, LaterForm
 from dynascope.facts.profile.model import Profile
+from dynascope.facts.user_stack import UserFrame
 
 LINE_HASH_BYTES = 4
 SHORTEST_WAIT = 0.1
@@ -82,14 +83,6 @@ class Source(Struct, kw_only=True):
     id: int
     path: str
     line_hashes: list[bytes]
-
-
-class StackFrame(Struct, array_like=True, frozen=True):
-    """One frame of a user stack."""
-
-    path: str
-    line: int
-    function: str
 
 
 class Fact(Struct, kw_only=True, gc=False):
@@ -196,7 +189,7 @@ class GraphBreak(Fact, kw_only=True, gc=False):
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
-    stack: list[StackFrame] = field(default_factory=list)
+    stack: list[UserFrame] = field(default_factory=list)
     effect: BreakEffect = "resumed"
     counted: int = 0
     """How often `counters["graph_break"]` counted it: not for breaks at jumps, nor if nothing was resumed."""
@@ -240,7 +233,7 @@ class Specialization(Fact, kw_only=True, gc=False):
     value: str
     reason: str
     origins: list[str] = field(default_factory=list)
-    stack: list[StackFrame] = field(default_factory=list)
+    stack: list[UserFrame] = field(default_factory=list)
 
 
 class VaryingGuard(Fact, kw_only=True, gc=False):

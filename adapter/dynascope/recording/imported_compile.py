@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from dynascope.facts import break_message
+from dynascope.facts import break_message, user_stack
 from dynascope.facts.model import (
     BreakEffect,
     Compile,
@@ -18,10 +18,10 @@ from dynascope.facts.model import (
     Guard,
     Recompile,
     Specialization,
-    StackFrame,
     Symbol,
 )
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.user_stack import UserFrame
 from dynascope.recording.torch_trace import Entry, TraceLog
 
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_(\d+)$")
@@ -49,7 +49,7 @@ class ImportedCompile:
         self._log = log
         self._first = first
         self._attempt = 0
-        self._started: StackFrame | None = None
+        self._started: UserFrame | None = None
         self._metrics: dict[str, Any] = {}
         self._graphs = 0
         self._error = ""
@@ -96,13 +96,13 @@ class ImportedCompile:
         self._add_break(effect, message, traceback, counted)
 
     def _add_break(self, effect: BreakEffect, message: str, traceback: str, counted: bool) -> None:
-        frames = tuple(_real_frames(break_message.logged_stack(traceback)))
+        frames = tuple(_real_frames(user_stack.logged_stack(traceback)))
         earlier = self._breaks.get((effect, message, frames))
         if earlier is not None:
             earlier.count += 1
             earlier.counted += counted
             return
-        fact = break_message.graph_break(message, effect, frames, StackFrame("", 0, "?"))
+        fact = break_message.graph_break(message, effect, frames, UserFrame("", 0, "?"))
         fact.counted = int(counted)
         self._breaks[effect, message, frames] = fact
 
@@ -115,7 +115,7 @@ class ImportedCompile:
         self._reasons = recompile_reason.of_guards(reasons)[0]
 
     def _read_symbol(self, entry: dict[str, Any]) -> None:
-        at = break_message.place(_real_frames(self._log.stack(entry.get("user_stack"))))
+        at = user_stack.innermost(_real_frames(self._log.stack(entry.get("user_stack"))))
         low, _, high = str(entry.get("vr", "")).removeprefix("VR").strip("[]").partition(", ")
         name, source = str(entry.get("symbol")), entry.get("source")
         self._symbols[name] = Symbol(
@@ -130,7 +130,7 @@ class ImportedCompile:
 
     def _read_specialization(self, entry: dict[str, Any]) -> None:
         stack = _real_frames(self._log.stack(entry.get("user_stack")))
-        at = break_message.place(stack) or self._started or StackFrame("", 0, "?")
+        at = user_stack.innermost(stack) or self._started or UserFrame("", 0, "?")
         symbol, value = str(entry.get("symbol")), str(entry.get("value"))
         self._specializations[symbol, value, at] = Specialization(
             path=at.path,
@@ -139,7 +139,7 @@ class ImportedCompile:
             value=value,
             reason=str(entry.get("reason", "")),
             origins=[str(source) for source in entry.get("sources") or ()],
-            stack=break_message.tidy_stack(stack),
+            stack=user_stack.tidy_stack(stack),
         )
 
     def _read_guards(self, payload: str) -> None:
@@ -149,7 +149,7 @@ class ImportedCompile:
             return
         self._guards = []
         for guard in guards:
-            at = break_message.place(_real_frames(self._log.stack(guard.get("user_stack"))))
+            at = user_stack.innermost(_real_frames(self._log.stack(guard.get("user_stack"))))
             self._guards.append(
                 Guard(
                     path=at.path if at is not None else "",
@@ -247,9 +247,9 @@ class ImportedCompile:
         )
 
 
-def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
+def _real_frames(stack: list[UserFrame]) -> list[UserFrame]:
     return [
-        StackFrame(_real_path(frame.path), frame.line, frame.function)
+        UserFrame(_real_path(frame.path), frame.line, frame.function)
         for frame in stack
         if frame.path != "<frozen runpy>" and _OURS not in frame.path.replace("\\", "/")
     ]

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 
 _HEADER = re.compile(r"V\d{4} [\d:.]+ (?P<process>\d+) \S+?:\d+\] (?P<json>\{.*)")
 _NAMES = ("dedicated_log_torch_trace_", "dedicated_log_rank")
@@ -64,10 +64,10 @@ class TraceLog(Struct):
             entry.payload = "".join(payload).removesuffix("\n")
             yield entry
 
-    def stack(self, frames: list[dict[str, Any]] | None) -> list[StackFrame]:
+    def stack(self, frames: list[dict[str, Any]] | None) -> list[UserFrame]:
         """Return an entry's stack, outermost frame first."""
         return [
-            StackFrame(self._file(frame.get("filename")), int(frame.get("line", 0)), str(frame.get("name", "?")))
+            UserFrame(self._file(frame.get("filename")), int(frame.get("line", 0)), str(frame.get("name", "?")))
             for frame in frames or ()
         ]
 

@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 from dynascope.facts import model
-from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, LaterForm, Place
+from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, LaterForm
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
+from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
 
 MODEL = """\
@@ -86,11 +87,11 @@ def graph_of_first(model_path: str, layers_path: str) -> Graph:
             GraphNode("output", "output", "output", "return (gt,)", "", [4], NO_STACK),
         ],
         stacks=[
-            [Place(model_path, 7, "Block.forward"), Place(model_path, 15, "Model.forward")],
+            [UserFrame(model_path, 7, "Block.forward"), UserFrame(model_path, 15, "Model.forward")],
             [
-                Place(layers_path, 5, "gate"),
-                Place(model_path, 8, "Block.forward"),
-                Place(model_path, 15, "Model.forward"),
+                UserFrame(layers_path, 5, "gate"),
+                UserFrame(model_path, 8, "Block.forward"),
+                UserFrame(model_path, 15, "Model.forward"),
             ],
         ],
     )
@@ -99,9 +100,9 @@ def graph_of_first(model_path: str, layers_path: str) -> Graph:
 def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
     """`Model.forward [0/0]`: it breaks in `gate`, which `Block.forward` calls."""
     stack = [
-        model.StackFrame(model_path, 15, "Model.forward"),
-        model.StackFrame(model_path, 8, "Block.forward"),
-        model.StackFrame(layers_path, 5, "gate"),
+        UserFrame(model_path, 15, "Model.forward"),
+        UserFrame(model_path, 8, "Block.forward"),
+        UserFrame(layers_path, 5, "gate"),
     ]
     return model.CompileFacts(
         compile=model.Compile(
@@ -222,7 +223,7 @@ def second_compile(model_path: str, layers_path: str) -> model.CompileFacts:
                 value="1",
                 reason="0/1 specialization",
                 origins=["L['scale']"],
-                stack=[model.StackFrame(layers_path, 8, "gate")],
+                stack=[UserFrame(layers_path, 8, "gate")],
             ),
         ],
         backend_failures=[

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.program.user_code import real_path
+from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.function_names import names_function
 
 _OF_BACKWARD = re.compile(
@@ -63,7 +63,7 @@ class BackwardTable:
         """Return breakpoints on a node; `function` names the custom Function's class, if Python's."""
         return [breakpoint for pattern, breakpoint in self.names if names_node(pattern, index, name, function)]
 
-    def at_line(self, frame: ForwardFrame) -> Sequence[AgentBreakpoint]:
+    def at_line(self, frame: UserFrame) -> Sequence[AgentBreakpoint]:
         return self.lines.get(real_path(frame.path), {}).get(frame.line, ())
 
     def at_hook(self, kind: str, function: str | None) -> list[AgentBreakpoint]:

@@ -10,9 +10,9 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.exceptions import stack_of
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 
-Noted = Callable[[str, list[StackFrame]], None]
+Noted = Callable[[str, list[UserFrame]], None]
 """Called with the reason as Dynamo logs it, and the user's stack, outermost first."""
 Raised = Callable[[BaseException], None]
 """Called with the error while every frame that led to it is still being traced; Dynamo may handle it."""
@@ -40,13 +40,13 @@ class GraphBreakEvents(Events):
         self.call_before(torch_names.ADD_TO_STATS, counts)
 
 
-def _stack_or_line(translator: Any, error: Any) -> list[StackFrame]:
+def _stack_or_line(translator: Any, error: Any) -> list[UserFrame]:
     try:
         stack = stack_of(error)
     except Exception:
         stack = []
     code = translator.f_code
-    return stack or [StackFrame(code.co_filename, translator.lineno or code.co_firstlineno, code.co_name)]
+    return stack or [UserFrame(code.co_filename, translator.lineno or code.co_firstlineno, code.co_name)]
 
 
 class UnsupportedEvents(Events):

@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
 from dynascope.facts.break_message import BreakMessage
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.dap import ExceptionDetails, ExceptionInfo
 
 
@@ -87,13 +87,13 @@ def stack_text(stack: Sequence[Translator]) -> str | None:
     return traceback_of(stack_above(frames_of(stack)))
 
 
-def frames_of(stack: Sequence[Translator]) -> list[StackFrame]:
+def frames_of(stack: Sequence[Translator]) -> list[UserFrame]:
     """Return the frames of a stack outside the debugger, outermost first."""
     codes = [(translators.code_of(each), translators.line_of(each)) for each in reversed(stack)]
-    frames = [StackFrame(code.co_filename, line, resume.original_code(code).co_name) for code, line in codes]
+    frames = [UserFrame(code.co_filename, line, resume.original_code(code).co_name) for code, line in codes]
     return [frame for frame in frames if not is_our_code(frame.path)]
 
 
-def traceback_of(frames: Sequence[StackFrame]) -> str | None:
+def traceback_of(frames: Sequence[UserFrame]) -> str | None:
     own = [(each.path, each.line, each.function) for each in frames if not is_our_code(each.path)]
     return "".join(traceback.format_list([traceback.FrameSummary(*each) for each in own])) or None

@@ -18,7 +18,7 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.problem import where
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.dap import ExceptionInfo
 
 VIOLATION = "constraint violation"
@@ -32,7 +32,7 @@ class _Decision:
     """A decision on a symbol, with the frames that it was made in, outermost first."""
 
     event: SymbolEvent
-    frames: list[StackFrame]
+    frames: list[UserFrame]
 
     def __str__(self) -> str:
         """Return the text, as `s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""

@@ -29,7 +29,7 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
-from dynascope.facts import break_message
+from dynascope.facts import break_message, user_stack
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
 from dynascope.facts.in_progress import model as in_progress
@@ -44,10 +44,10 @@ from dynascope.facts.model import (
     Guard,
     Recompile,
     Specialization,
-    StackFrame,
     Symbol,
 )
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.user_stack import UserFrame
 
 _EARLIER_KEPT = 8
 _FAILURE_LINES, _REASON_LINES = 60, 6
@@ -194,7 +194,7 @@ class CompileRecording:
     def guards_built(self, output: Any, kept: list[Any]) -> None:
         self._built_guards = built_guards(output, kept, path_of_file)
 
-    def graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+    def graph_break(self, logged: str, stack: list[UserFrame]) -> None:
         effect, _, message = break_message.split_reason(logged)
         self._add_break(effect, message, stack)
 
@@ -207,14 +207,14 @@ class CompileRecording:
         self._add_break("resumed", message, exceptions.traced_stack())
         next(reversed(self._breaks.values())).counted += 1
 
-    def _add_break(self, effect: BreakEffect, message: str, stack: list[StackFrame]) -> None:
+    def _add_break(self, effect: BreakEffect, message: str, stack: list[UserFrame]) -> None:
         frames = tuple(_real_frames(stack))
         key = effect, message, frames
         recorded = self._breaks.get(key)
         if recorded is not None:
             recorded.count += 1
             return
-        function = StackFrame(self._path, self._line, self._function)
+        function = UserFrame(self._path, self._line, self._function)
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
     def recompiles(self, reasons: list[str], frame: Any, asked_lines: AskedLines) -> None:
@@ -230,9 +230,9 @@ class CompileRecording:
         made.guard_path = None if failed.path is None else path_of_file(failed.path)
         return made
 
-    def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[StackFrame]) -> None:
+    def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[UserFrame]) -> None:
         frames = _real_frames(stack)
-        at = break_message.place(frames) or StackFrame(self._path, self._line, self._function)
+        at = user_stack.innermost(frames) or UserFrame(self._path, self._line, self._function)
         key = symbol, value, at
         if key not in self._specializations:
             self._specializations[key] = Specialization(
@@ -242,7 +242,7 @@ class CompileRecording:
                 value=value,
                 reason=reason,
                 origins=origins,
-                stack=break_message.tidy_stack(frames),
+                stack=user_stack.tidy_stack(frames),
             )
 
     def trace_ends(self) -> None:
@@ -257,7 +257,7 @@ class CompileRecording:
             self._backend = self._backend or backend_name(trace.output)
             trace.ends()
 
-    def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
+    def finish(self, ending: Ending, stack_of_error: list[UserFrame]) -> CompileFacts:
         """Return all facts, once Dynamo has finished the compile."""
         self.trace_ends()
         error = ending.error
@@ -335,10 +335,10 @@ class CompileRecording:
         return [BackendFailure(path=path, line=line, backend=backend, exception=exception, message=message)]
 
 
-def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
+def _real_frames(stack: list[UserFrame]) -> list[UserFrame]:
     """Return the frames with real paths, without Dynascope's own."""
     return [
-        StackFrame(path_of_file(frame.path), frame.line, frame.function)
+        UserFrame(path_of_file(frame.path), frame.line, frame.function)
         for frame in stack
         if not is_our_code(frame.path)
     ]

@@ -37,8 +37,9 @@ from dynascope.agent.recorder.varying_guards import PinnedGlobals
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
-from dynascope.facts.model import Compile, CompileFacts, StackFrame
+from dynascope.facts.model import Compile, CompileFacts
 from dynascope.facts.profile.model import Profile
+from dynascope.facts.user_stack import UserFrame
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
 WriteLater = Callable[[str, Profile | LaterForm], object]
@@ -228,7 +229,7 @@ class Recorder:
 
     # ---- breaks, specialisations
 
-    def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+    def _graph_break(self, logged: str, stack: list[UserFrame]) -> None:
         if self._compiles:
             self._compiles[-1].graph_break(logged, stack)
 

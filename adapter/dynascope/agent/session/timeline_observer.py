@@ -31,10 +31,11 @@ from dynascope.explain.failures import could_not_compile
 from dynascope.explain.graph_breaks import title
 from dynascope.explain.problem import first_line
 from dynascope.explain.recompiles import RecompileKind
-from dynascope.facts import break_message
-from dynascope.facts.model import Recompile, StackFrame
+from dynascope.facts import break_message, user_stack
+from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
+from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.beyond_dap import TimelineKind
 from dynascope.wire.from_agent import Stopping
 
@@ -139,14 +140,14 @@ class TimelineObserver(TraceObserver):
 
     # ---- events during a trace, and before it
 
-    def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+    def _graph_break(self, logged: str, stack: list[UserFrame]) -> None:
         self._add_break(break_message.split_reason(logged)[2], stack)
 
     def _graph_break_counted(self, message: str) -> None:
         if message not in self._breaks:
             self._add_break(message, traced_stack())
 
-    def _add_break(self, message: str, stack: list[StackFrame]) -> None:
+    def _add_break(self, message: str, stack: list[UserFrame]) -> None:
         self._breaks.add(message)
         self._add_traced("graph break", title(break_message.parse_all(message)[0].type), stack)
 
@@ -185,12 +186,12 @@ class TimelineObserver(TraceObserver):
 
     # ---- adding
 
-    def _add_traced(self, kind: TimelineKind, text: str, stack: list[StackFrame]) -> None:
+    def _add_traced(self, kind: TimelineKind, text: str, stack: list[UserFrame]) -> None:
         """Add an event at the stack's innermost line outside Dynamo, unless we have caused it."""
         state = self._hook.threads.existing()
         if state is not None and state.is_stopped:
             return
-        frame = break_message.place([frame for frame in stack if not is_our_code(frame.path)])
+        frame = user_stack.innermost([frame for frame in stack if not is_our_code(frame.path)])
         if frame is not None:
             self._add(kind, text, (_path(frame.path), frame.line))
 

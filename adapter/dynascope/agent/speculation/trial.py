@@ -41,7 +41,7 @@ from dynascope.agent.speculation.first_calls import FirstCalls
 from dynascope.agent.speculation.retrace import Frames, call_in_progress, names_counted_as_before
 from dynascope.explain.what_if import Traced
 from dynascope.facts import break_message
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 
 _IN_FORWARD_MODE = (
     "This function has entered forward-mode AD (`torch.func.jvp`, `dual_level`), which torch cannot enter a second "
@@ -187,8 +187,8 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
     """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
-        stack = [StackFrame(each.filename, each.lineno or 0, each.name) for each in reason.user_stack]
-        here = stack[-1] if stack else StackFrame("", 0, "")
+        stack = [UserFrame(each.filename, each.lineno or 0, each.name) for each in reason.user_stack]
+        here = stack[-1] if stack else UserFrame("", 0, "")
         text, outcome.ends_at = logged or (str(reason.reason), (here.path, here.line))
         effect, _, message = break_message.split_reason(text)
         outcome.graph_break = break_message.graph_break(message, effect, [], here)

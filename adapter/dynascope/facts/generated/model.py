@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from dynascope.facts.user_stack import UserFrame
+
 NODES_KEPT = 20_000
 """The most nodes of a compile that are kept, over all its graphs."""
 TEXT_KEPT = 1_000
@@ -15,14 +17,6 @@ FORMS_KEPT = 100
 FORM = "form "
 """What the kind of a later form begins with in the store; then its number, `graph` or `text`, and its name."""
 NO_STACK = -1
-
-
-class Place(Struct, array_like=True, frozen=True, gc=False):
-    """A line of the program."""
-
-    path: str
-    line: int
-    function: str
 
 
 class GraphNode(Struct, array_like=True, gc=False):
@@ -53,12 +47,12 @@ class Graph(Struct):
     name: str
     """`forward`; the branch of a `torch.cond` has its attribute's name: `cond_true_0`."""
     nodes: list[GraphNode]
-    stacks: list[list[Place]]
+    stacks: list[list[UserFrame]]
     """Lines of the program, the innermost first, then those that call it; a library's only where there is no other."""
     left_out: int = 0
     """How many nodes were not kept, because the compile has too many."""
 
-    def place_of(self, node: GraphNode) -> Place | None:
+    def place_of(self, node: GraphNode) -> UserFrame | None:
         """Return the innermost line of a node; None for one without."""
         return self.stacks[node.stack][0] if node.stack != NO_STACK else None
 

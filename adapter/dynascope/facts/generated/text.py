@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Bytecode, Graph, GraphNode, LaterForm, Place
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Bytecode, Graph, GraphNode, LaterForm
+from dynascope.facts.user_stack import UserFrame
 
 LineOf = Callable[[str, int], str]
 """Return the text of a line of a file, "" where it cannot be read."""
@@ -82,7 +83,7 @@ def _note(node: GraphNode) -> str:
     return f"  # {told}" if told else ""
 
 
-def _place(place: Place, at: int, line_of: LineOf) -> str:
+def _place(place: UserFrame, at: int, line_of: LineOf) -> str:
     """Return a line of the program as `GraphModule.print_readable` of torch writes it."""
     code = line_of(place.path, place.line)
     where = f"File: {place.path}:{place.line} in {place.function}{f', code: {code}' if code else ''}"

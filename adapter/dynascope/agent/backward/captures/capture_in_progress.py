@@ -19,9 +19,10 @@ from dynascope.agent.inspection.values.locations import CallablePlace, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
-from dynascope.agent.internals.autograd.nodes import AutogradNode, BackwardCall, ForwardFrame
+from dynascope.agent.internals.autograd.nodes import AutogradNode, BackwardCall
 from dynascope.agent.internals.autograd.state import graph_of
 from dynascope.agent.program.user_code import OUR_FOLDER, real_path
+from dynascope.facts.user_stack import UserFrame
 
 _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
 
@@ -110,7 +111,7 @@ class LiveCapture:
             self._order = autograd_nodes.walk(self.call) if self.call is not None else []
         return self._order
 
-    def made_at(self, index: int) -> list[ForwardFrame]:
+    def made_at(self, index: int) -> list[UserFrame]:
         """Return the program's frames that created a node, innermost first, or [] if not known."""
         node = self.node(index)
         return _frames_of_program(node) if node is not None else []
@@ -202,7 +203,7 @@ class LiveCapture:
         return self._tensors
 
 
-def _frames_of_program(node: AutogradNode) -> list[ForwardFrame]:
+def _frames_of_program(node: AutogradNode) -> list[UserFrame]:
     return [
         frame
         for frame in autograd_nodes.made_at(node)

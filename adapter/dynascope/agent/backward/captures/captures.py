@@ -13,8 +13,8 @@ from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.autograd.observer import Compiler, Given
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
-from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.internals.autograd.state import capture_id, graph_of
+from dynascope.facts.user_stack import UserFrame
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Capture:
     moved_to_cuda: tuple[int, ...] = ()
     calls_of_nodes: dict[str, int] = field(default_factory=dict)
     """The NodeCall that each node of the finished graph was created for, by the node's name."""
-    forward_frames: dict[int, ForwardFrame] = field(default_factory=dict)
+    forward_frames: dict[int, UserFrame] = field(default_factory=dict)
     """The program's line that created the node of a NodeCall, if known."""
     keys: list[NodeKey] = field(default_factory=list)
     """The keys that distinguish its nodes from another capture's, by NodeCall; may be empty."""

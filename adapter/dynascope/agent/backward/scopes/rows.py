@@ -24,7 +24,7 @@ def forward_line(live: LiveCapture, index: int) -> str:
     """Return the line that created the node, as `model.py:12 in forward`."""
     frames = live.made_at(index)
     if frames:
-        return f"{frames[0].path}:{frames[0].line} in {frames[0].name}"
+        return f"{frames[0].path}:{frames[0].line} in {frames[0].function}"
     return NO_LINE if live.capture.names.get(index) == autograd_nodes.ROOT else UNKNOWN_LINE
 
 

@@ -24,9 +24,9 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.captured_graph import node_call_of, node_call_text
-from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.graph import user_place
+from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.dap import LocationsBody, Source
 
 _KEPT = 256
@@ -47,7 +47,7 @@ class Origin:
     compile_id: str
     index: int
     name: str
-    forward: ForwardFrame | None
+    forward: UserFrame | None
 
 
 class CapturedBackward(Protocol):
@@ -60,7 +60,7 @@ class CapturedBackward(Protocol):
     @property
     def calls_of_nodes(self) -> Mapping[str, int]: ...
     @property
-    def forward_frames(self) -> Mapping[int, ForwardFrame]: ...
+    def forward_frames(self) -> Mapping[int, UserFrame]: ...
 
 
 class CapturedGraphFiles:
@@ -88,7 +88,7 @@ class CapturedGraphFiles:
         name = capture.names.get(index, "?")
         return Origin(capture.compile_id, index, name, capture.forward_frames.get(index))
 
-    def forward_of(self, compile_id: str, index: int) -> ForwardFrame | None:
+    def forward_of(self, compile_id: str, index: int) -> UserFrame | None:
         """Return the forward's line for a NodeCall of the latest capture with this id (`!0`)."""
         for capture, _ in reversed(list(self._files.values())):
             if capture.compile_id == compile_id:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.facts.user_stack import UserFrame
 
 AutogradNode = Any
 """A `torch.autograd.graph.Node`, the value of `tensor.grad_fn`."""
@@ -31,15 +32,6 @@ class BackwardCall:
     outputs: Sequence[Any]
     inputs: Sequence[Any]
     frame: types.FrameType
-
-
-@dataclass(frozen=True, slots=True)
-class ForwardFrame:
-    """One frame of the stack that made an autograd node, innermost first."""
-
-    path: str
-    line: int
-    name: str
 
 
 def backward_call() -> BackwardCall | None:
@@ -146,7 +138,7 @@ def name_of(node: AutogradNode | None) -> str:
     return ROOT if node is None else str(node.name())
 
 
-def made_at(node: AutogradNode) -> list[ForwardFrame]:
+def made_at(node: AutogradNode) -> list[UserFrame]:
     """Return the stack that made the node, innermost first.
 
     It is empty unless anomaly mode recorded it (`metadata["traceback_"]`, 1.0)."""
@@ -155,7 +147,7 @@ def made_at(node: AutogradNode) -> list[ForwardFrame]:
     for text in reversed(noted if isinstance(noted, list) else []):
         match = _FRAME_LINE.match(str(text))
         if match:
-            frames.append(ForwardFrame(match["path"], int(match["line"]), match["name"].partition("\n")[0]))
+            frames.append(UserFrame(match["path"], int(match["line"]), match["name"].partition("\n")[0]))
     return frames
 
 

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dynascope.facts.model import StackFrame
+from dynascope.facts.user_stack import UserFrame
 
 
 def message_of(error: BaseException) -> str:
@@ -69,25 +69,25 @@ def reached_recompile_limit(error: BaseException | None) -> bool:
     )
 
 
-def stack_of(error: Any) -> list[StackFrame]:
+def stack_of(error: Any) -> list[UserFrame]:
     """Return the program's frames and the traced ones (`Unsupported.real_stack`, 2.0)."""
     traced = getattr(error, "real_stack", None)
     return stack_above(traced_stack() if traced is None else _frames(traced))
 
 
-def stack_above(frames: Sequence[StackFrame]) -> list[StackFrame]:
+def stack_above(frames: Sequence[UserFrame]) -> list[UserFrame]:
     """Return the program's frames (`exc.get_stack_above_dynamo`, 2.0), then `frames`."""
     from torch._dynamo import exc
 
     return [*_frames(exc.get_stack_above_dynamo()), *frames]
 
 
-def traced_stack() -> list[StackFrame]:
+def traced_stack() -> list[UserFrame]:
     """Return the frames being traced, outermost first (`TracingContext.extract_stack`, 2.0)."""
     from torch import _guards
 
     return _frames(_guards.TracingContext.extract_stack())
 
 
-def _frames(stack: Iterable[Any]) -> list[StackFrame]:
-    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in stack]
+def _frames(stack: Iterable[Any]) -> list[UserFrame]:
+    return [UserFrame(frame.filename, frame.lineno or 0, frame.name) for frame in stack]

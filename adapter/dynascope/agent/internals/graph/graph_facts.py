@@ -9,10 +9,11 @@ import torch
 
 from dynascope.agent.internals.graph.code import ValueText, places_of, statement, value_of_dynamo
 from dynascope.agent.internals.graph.graph import input_expression, target_text
-from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, Place, bounded
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, bounded
 from dynascope.facts.generated.names import users_name
+from dynascope.facts.user_stack import UserFrame
 
-PlacesOf = Callable[[str], list[Place]]
+PlacesOf = Callable[[str], list[UserFrame]]
 
 
 def graphs_of(
@@ -23,10 +24,10 @@ def graphs_of(
 ) -> list[Graph]:
     """Return a `torch.fx.GraphModule`'s graph (1.8), then those of its higher-order operators."""
 
-    def places(stack: str) -> list[Place]:
+    def places(stack: str) -> list[UserFrame]:
         found = places_of(stack, is_users)
         own = [each for each in found if is_users(each.path)] or found[:1]
-        return [Place(real_path(each.path), each.line, each.function) for each in own]
+        return [UserFrame(real_path(each.path), each.line, each.function) for each in own]
 
     graphs: list[Graph] = []
     room = NODES_KEPT
@@ -54,7 +55,7 @@ def _graph(name: str, nodes: list[Any], places: PlacesOf, value_text: ValueText)
     numbers = {node: number for number, node in enumerate(nodes)}
     graph = Graph(name, [], [])
     stacks: dict[str, int] = {"": NO_STACK}
-    known: dict[tuple[Place, ...], int] = {(): NO_STACK}
+    known: dict[tuple[UserFrame, ...], int] = {(): NO_STACK}
     for node in nodes:
         is_input = node.op == "placeholder"
         trace = ("" if is_input or node.op == "output" else node.meta.get("stack_trace")) or ""
