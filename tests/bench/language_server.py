@@ -109,7 +109,7 @@ def _compile(path: str, file: int, number: int, tensors: int, times: int, guards
             nodes=tensors,
         ),
         tensors=[
-            model.Tensor(
+            model.TracedTensor(
                 path=path,
                 line=line(i),
                 name=f"x{line(i) % 4}",

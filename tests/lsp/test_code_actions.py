@@ -94,8 +94,8 @@ def record(path: Path, text: str, line: int) -> None:
     )
     broke = model.GraphBreak(path=str(path), line=line, function="f", **sample.BRANCH)
     held = [
-        model.Tensor(path=str(path), line=4, name="x", value="f32[8]", role="parameter"),
-        model.Tensor(path=str(path), line=6, name="y", value="f32[8]"),
+        model.TracedTensor(path=str(path), line=4, name="x", value="f32[8]", role="parameter"),
+        model.TracedTensor(path=str(path), line=6, name="y", value="f32[8]"),
     ]
     times = [model.LineTime(path=str(path), line=number, seconds=0.1, visits=1) for number in (6, 7)]
     writer.write(model.CompileFacts(compile=compile, graph_breaks=[broke], tensors=held, line_times=times))
@@ -200,7 +200,7 @@ def test_a_size_that_changes_is_marked_dynamic_where_the_function_is_called(tmp_
         compile = model.Compile(
             compile_id=f"0/{number}", function="f", path=str(path), line=4, status="compiled", began=1.0, seconds=1.0
         )
-        held = model.Tensor(path=str(path), line=4, name="x", value=value, role="parameter")
+        held = model.TracedTensor(path=str(path), line=4, name="x", value=value, role="parameter")
         recompile = model.Recompile(path=str(path), line=4, function="f", failed_compile_id="0/0", guard=guard)
         writer.write(model.CompileFacts(compile=compile, tensors=[held], recompiles=[recompile] * number))
     writer.close()

@@ -115,8 +115,8 @@ def test_a_trial_can_be_cancelled(tmp_path: Path):
     )
     broke = model.GraphBreak(path=str(path), line=10, function="f", **sample.BRANCH)
     held = [
-        model.Tensor(path=str(path), line=7, name="x", value="f32[3]", role="parameter"),
-        model.Tensor(path=str(path), line=9, name="y", value="f32[3]"),
+        model.TracedTensor(path=str(path), line=7, name="x", value="f32[3]", role="parameter"),
+        model.TracedTensor(path=str(path), line=9, name="y", value="f32[3]"),
     ]
     writer.write(model.CompileFacts(compile=compile, graph_breaks=[broke], tensors=held))
     writer.close()

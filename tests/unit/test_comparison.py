@@ -6,13 +6,13 @@ from dynascope.explain.comparison import first_difference
 from dynascope.facts.comparison import recorded
 from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
-from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile, TracedLine
+from dynascope.facts.comparison.traced import Decision, DecisionKind, TracedCompile, TracedLine, TracedPlace
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.damage import decoded, encoded
 
 
-def place(line: int, function: str = "f", depth: int = 0) -> Place:
-    return Place("/a.py", line, function, depth)
+def place(line: int, function: str = "f", depth: int = 0) -> TracedPlace:
+    return TracedPlace("/a.py", line, function, depth)
 
 
 def traced(name: str, *lines: int | tuple[int, DecisionKind, str, str], **more: object) -> TracedCompile:

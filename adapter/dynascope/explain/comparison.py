@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynascope.explain.problem import where
 from dynascope.facts.comparison.differences import Comparison, Difference, not_read
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TraceEnd
+from dynascope.facts.comparison.traced import Decision, TracedCompile, TracedPlace, TraceEnd
 from dynascope.facts.recompiles.guarded_value import readable
 
 _ENDS: dict[TraceEnd, str] = {
@@ -96,7 +96,7 @@ def _ways(comparison: Comparison, difference: Difference) -> list[str]:
     ]
 
 
-def _way(after: Place | None, compile: TracedCompile, line: Place) -> str:
+def _way(after: TracedPlace | None, compile: TracedCompile, line: TracedPlace) -> str:
     if after is None:
         return _ENDS[compile.end].format(compile.failure)
     if after.depth > line.depth:
@@ -104,7 +104,7 @@ def _way(after: Place | None, compile: TracedCompile, line: Place) -> str:
     return f"goes on at line {after.line}" + (f" of {after.function}" if after.depth < line.depth else "")
 
 
-def places(comparison: Comparison) -> Iterator[tuple[Place, str]]:
+def places(comparison: Comparison) -> Iterator[tuple[TracedPlace, str]]:
     """Yield the line of the first difference, and those at which each compile goes on."""
     first = comparison.first
     if first is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dynascope.facts.counts import counted
-from dynascope.facts.in_progress.model import Place
+from dynascope.facts.in_progress.model import TracingPlace
 from dynascope.facts.in_progress.parts import part_of, pass_name
 
 OF_LATER = "the backward or the kernels of "
@@ -14,12 +14,12 @@ _TRACING = "bytecode_tracing"
 """torch's phase in which Dynamo traces (2.1); what it does then is told by the line."""
 
 
-def traces_a_line(phases: Sequence[str], place: Place | None) -> bool:
+def traces_a_line(phases: Sequence[str], place: TracingPlace | None) -> bool:
     """Whether Dynamo traces a line, and is in no phase within it."""
     return place is not None and (not phases or phases[-1] == _TRACING)
 
 
-def doing(phases: Sequence[str], backend: str, place: Place | None, shown_path: Callable[[str], str]) -> str:
+def doing(phases: Sequence[str], backend: str, place: TracingPlace | None, shown_path: Callable[[str], str]) -> str:
     """Return `Dynamo builds the guards`.
 
     `phases` are those that have begun and not ended, the innermost last.

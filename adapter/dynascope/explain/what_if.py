@@ -32,7 +32,7 @@ class Traced:
     guards_told: list[str] = field(default_factory=list)
 
 
-class Difference:
+class TraceDifference:
     """The difference between a frame traced without and with a change."""
 
     def __init__(self, plain: Traced, changed: Traced) -> None:

@@ -106,8 +106,8 @@ AS_STORED = (Kind.PLAIN, Kind.TEXT)
 
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {
-    "calls": Mapping(model.Call, "call"),
-    "tensors": Mapping(model.Tensor, "tensor"),
+    "calls": Mapping(model.InlinedCall, "call"),
+    "tensors": Mapping(model.TracedTensor, "tensor"),
     "symbols": Mapping(model.Symbol, "symbol"),
     "graph_breaks": Mapping(model.GraphBreak, "graph_break"),
     "guards": Mapping(model.Guard, "guard"),

@@ -77,7 +77,7 @@ class Run(Struct, kw_only=True):
     ended: float | None = None
 
 
-class Source(Struct, kw_only=True):
+class TracedSource(Struct, kw_only=True):
     """The content of a file when it was traced; `line_hashes` is empty for code that has no file."""
 
     id: int
@@ -130,7 +130,7 @@ class Compile(Struct, kw_only=True):
     """The number of operations in its graphs, without inputs and outputs."""
 
 
-class Call(Fact, kw_only=True, gc=False):
+class InlinedCall(Fact, kw_only=True, gc=False):
     """A function traced inline (or the frame itself): one row per call site and caller, for all its calls."""
 
     id: int
@@ -144,7 +144,7 @@ class Call(Fact, kw_only=True, gc=False):
     count: int = 1
 
 
-class Tensor(Fact, kw_only=True, gc=False):
+class TracedTensor(Fact, kw_only=True, gc=False):
     """A name whose value after this line was a tensor or a symbolic number: once per distinct value and compile."""
 
     name: str
@@ -290,8 +290,8 @@ class CompileFacts(Struct, kw_only=True):
     """All facts of one compile, which a writer stores in one transaction."""
 
     compile: Compile
-    calls: list[Call] = field(default_factory=list)
-    tensors: list[Tensor] = field(default_factory=list)
+    calls: list[InlinedCall] = field(default_factory=list)
+    tensors: list[TracedTensor] = field(default_factory=list)
     symbols: list[Symbol] = field(default_factory=list)
     graph_breaks: list[GraphBreak] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)

@@ -171,7 +171,7 @@ class Reader:
     def view(self, path: str, launch: str | None = None) -> View | None:
         """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
         sources = {
-            row[0]: model.Source(id=row[0], path=path, line_hashes=_split(row[1]))
+            row[0]: model.TracedSource(id=row[0], path=path, line_hashes=_split(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
         }
         if not sources:
@@ -220,7 +220,7 @@ class Reader:
 class View:
     """One file in the compiles that count. Facts have the numbers of their compile and source, ordered by line."""
 
-    def __init__(self, reader: Reader, path: str, sources: dict[int, model.Source], compiles: list[int]) -> None:
+    def __init__(self, reader: Reader, path: str, sources: dict[int, model.TracedSource], compiles: list[int]) -> None:
         self.path = path
         self.sources = sources
         """The traced contents of the file, by number."""
@@ -232,12 +232,12 @@ class View:
         """Return the compiles that traced a line of this file, even in other files' functions."""
         return self._reader._compiles(f"WHERE c.id IN ({_list(self.compile_numbers)})", ())
 
-    def calls(self) -> list[model.Call]:
+    def calls(self) -> list[model.InlinedCall]:
         """Return the functions of this file that were traced inline, or compiled themselves."""
-        return self._of(model.Call, "calls")
+        return self._of(model.InlinedCall, "calls")
 
-    def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.Tensor]:
-        return self._of(model.Tensor, "tensors", first_line, last_line)
+    def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.TracedTensor]:
+        return self._of(model.TracedTensor, "tensors", first_line, last_line)
 
     def graph_breaks(self) -> list[model.GraphBreak]:
         """Return the graph breaks at lines of this file."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dynascope_lsp.documents.syntax import Function, FunctionNode, Index
 from dynascope_lsp.fixes.effects import is_number, mutates
 from dynascope_lsp.fixes.fix import Refused
-from dynascope_lsp.fixes.place import Place
+from dynascope_lsp.fixes.place import TracedStatement
 from dynascope_lsp.recorded.program_files import program_files
 
 _BACKWARD = frozenset(("backward", "grad", "value_and_grad", "vjp", "jacrev"))
@@ -22,7 +22,7 @@ _PROBLEM = (
 )
 
 
-def check_backward(place: Place) -> None:
+def check_backward(place: TracedStatement) -> None:
     """Raise Refused if a tensor that is read may be written to before a backward pass."""
     indexes = [each.text.index for each in program_files(place.snapshot) or [place.snapshot]]
     known = [each for each in indexes if each is not None]

@@ -16,7 +16,7 @@ from dynascope_lsp.fixes.backward import check_backward
 from dynascope_lsp.fixes.effects import is_new, is_only_read, is_pure, loads, may_write, mutates
 from dynascope_lsp.fixes.fix import Fix, Refused
 from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, TensorType, called_operation, torch_name
-from dynascope_lsp.fixes.place import Place, check_loop, is_in_loop, place_of
+from dynascope_lsp.fixes.place import TracedStatement, check_loop, is_in_loop, place_of
 from dynascope_lsp.fixes.recorded_types import check_only_compiled, check_plain_tensors
 from dynascope_lsp.fixes.two_sides import check_runs_anyway, check_sides
 from dynascope_lsp.recorded.findings import Finding
@@ -61,7 +61,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
         yield Fix("Compute both and choose with torch.where", [_edit(place, choice, where)])
 
 
-def _choice(place: Place, line: int) -> Choice:
+def _choice(place: TracedStatement, line: int) -> Choice:
     statement = place.statement
     if isinstance(statement, ast.If) and statement.test.lineno == line:
         return _of_statement(place, statement)
@@ -75,7 +75,7 @@ def _choice(place: Place, line: int) -> Choice:
     return Choice(found[0], found[0], found[0].test, found[0].body, found[0].orelse, None, "")
 
 
-def _runs_once(place: Place, node: ast.expr) -> bool:
+def _runs_once(place: TracedStatement, node: ast.expr) -> bool:
     """Whether an expression always runs with its statement, in the function's own frame."""
     each: ast.AST = node
     while not isinstance(each, ast.stmt):
@@ -85,7 +85,7 @@ def _runs_once(place: Place, node: ast.expr) -> bool:
     return True
 
 
-def _of_statement(place: Place, node: ast.If) -> Choice:
+def _of_statement(place: TracedStatement, node: ast.If) -> Choice:
     parent = place.index.parents[node]
     is_elif = place.text.line(node.lineno).lstrip().startswith("elif")
     if isinstance(parent, ast.If) and node in parent.orelse and is_elif:
@@ -118,7 +118,7 @@ def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
-def _type_of(place: Place, choice: Choice) -> TensorType:
+def _type_of(place: TracedStatement, choice: Choice) -> TensorType:
     """Return the type of both sides. Raises Refused unless it is known and the same."""
     inference = place.inference_before(place.statement)
     found = []
@@ -138,7 +138,7 @@ def _type_of(place: Place, choice: Choice) -> TensorType:
     return found[0]
 
 
-def _check_test(place: Place, test: ast.expr) -> None:
+def _check_test(place: TracedStatement, test: ast.expr) -> None:
     """Check that the test is a boolean tensor: `not`, `and`, `or` read its value too early."""
     inferred = place.inference_before(place.statement).tensor(test)
     if inferred is not None and inferred.dtype == "b8":
@@ -152,7 +152,7 @@ def _check_test(place: Place, test: ast.expr) -> None:
     raise Refused(f"The test is not known to be a tensor of one boolean: {WHAT_TO_DO}")
 
 
-def _check_aliases(place: Place, choice: Choice) -> None:
+def _check_aliases(place: TracedStatement, choice: Choice) -> None:
     """Raise Refused where a side is an existing tensor whose copy would behave differently."""
     plain = [each for each in (choice.body, choice.orelse) if each is None or isinstance(each, ast.Name)]
     for each in (choice.body, choice.orelse):
@@ -172,7 +172,7 @@ def _check_aliases(place: Place, choice: Choice) -> None:
         )
 
 
-def _is_unshared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
+def _is_unshared(place: TracedStatement, choice: Choice, kept: set[str | None]) -> bool:
     """Whether the function has made the tensor that is kept, and has it alone."""
     name = _given_to(choice, place)
     if name is None or kept != {name} or mutates(place.function.node, place.types):
@@ -183,7 +183,7 @@ def _is_unshared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
     return is_new(place.index, place.function, name) and all(_is_read(place, choice, each) for each in before)
 
 
-def _is_never_shared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
+def _is_never_shared(place: TracedStatement, choice: Choice, kept: set[str | None]) -> bool:
     """Whether what the branch gives is only computed with, and nothing is written to."""
     name = _given_to(choice, place)
     if name is None and not (
@@ -196,7 +196,7 @@ def _is_never_shared(place: Place, choice: Choice, kept: set[str | None]) -> boo
     )
 
 
-def _given_to(choice: Choice, place: Place) -> str | None:
+def _given_to(choice: Choice, place: TracedStatement) -> str | None:
     """Return the name that is given what the branch chooses; None if there is none."""
     if choice.target is not None:
         return choice.target
@@ -204,11 +204,11 @@ def _given_to(choice: Choice, place: Place) -> str | None:
     return _assignment(statement)[0] if _assignment(statement)[1] is choice.node else None
 
 
-def _is_read(place: Place, choice: Choice, node: ast.Name) -> bool:
+def _is_read(place: TracedStatement, choice: Choice, node: ast.Name) -> bool:
     return node in (choice.body, choice.orelse) or is_only_read(place.index, place.function, node)
 
 
-def _may_compute_both(place: Place, choice: Choice, found: TensorType) -> bool:
+def _may_compute_both(place: TracedStatement, choice: Choice, found: TensorType) -> bool:
     """Whether the side not chosen is harmless: no error, no infinite gradient times zero."""
     sides = [each for each in (choice.body, choice.orelse) if each is not None]
     inference = place.inference_before(place.statement)
@@ -230,7 +230,7 @@ def _is_smooth(index: Index, node: ast.expr) -> bool:
     return True
 
 
-def _cond(place: Place, choice: Choice) -> str:
+def _cond(place: TracedStatement, choice: Choice) -> str:
     """Return the torch.cond call; its operands are the tensors read, the rest is closed over."""
     names: list[str] = []
     for side in (choice.body, choice.orelse):
@@ -244,20 +244,20 @@ def _cond(place: Place, choice: Choice) -> str:
     return f"{torch_name(place.index)}.cond({_code(place, choice.test)}, {sides[0]}, {sides[1]}, {operands})"
 
 
-def _new(place: Place, choice: Choice, side: ast.expr | None) -> str:
+def _new(place: TracedStatement, choice: Choice, side: ast.expr | None) -> str:
     """Return the source of a side; a plain name is cloned: torch.cond may not return operands."""
     if side is None:
         return f"{choice.target}.clone()"
     return f"{_code(place, side)}.clone()" if isinstance(side, ast.Name) else _code(place, side)
 
 
-def _edit(place: Place, choice: Choice, new: str):  # type: ignore[no-untyped-def]
+def _edit(place: TracedStatement, choice: Choice, new: str):  # type: ignore[no-untyped-def]
     edit = replaced(place.text, choice.node, choice.prefix + new)
     edit.range.end = place.text.range_of(choice.last).end
     return edit
 
 
-def _code(place: Place, node: ast.expr) -> str:
+def _code(place: TracedStatement, node: ast.expr) -> str:
     """Return the source of a node if it is one line, or else unparse it."""
     written = ast.get_source_segment(place.text.source, node)
     return written if written is not None and "\n" not in written else ast.unparse(node)

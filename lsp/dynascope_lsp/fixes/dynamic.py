@@ -20,7 +20,7 @@ from dynascope_lsp.documents.edits import inserted_before
 from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.fixes.fix import Fix, Refused, alternatives
 from dynascope_lsp.fixes.inference import torch_name
-from dynascope_lsp.fixes.sites import Call, Site, calls, is_traced, sites
+from dynascope_lsp.fixes.sites import CallSite, Site, calls, is_traced, sites
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -188,7 +188,7 @@ def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list
     return Fix(f"Mark it dynamic before the call: {lines[0]}{more}", here, preferred=True, elsewhere=edits)
 
 
-def _statement(call: Call) -> ast.stmt:
+def _statement(call: CallSite) -> ast.stmt:
     """Return the statement of a call. Raises Refused where no line can be inserted before it."""
     index = call.snapshot.text.index
     assert index is not None
@@ -210,7 +210,7 @@ def _statement(call: Call) -> ast.stmt:
     return node
 
 
-def _argument(call: Call, function: Function, parameter: str) -> str:
+def _argument(call: CallSite, function: Function, parameter: str) -> str:
     """Return the name passed for a parameter. Raises Refused when it is not a plain name."""
     names = [each.arg for each in function.parameters if each.arg not in ("self", "cls")]
     given: dict[str, ast.expr] = dict(zip(names, call.node.args, strict=False))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dynascope_lsp.documents.syntax import words
 from dynascope_lsp.fixes.fix import Fix, Refused, setting
-from dynascope_lsp.fixes.place import Place, check_loop, place_of
+from dynascope_lsp.fixes.place import TracedStatement, check_loop, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -57,7 +57,7 @@ def _check_backends(snapshot: Snapshot) -> None:
         )
 
 
-def _check_sizes(place: Place) -> None:
+def _check_sizes(place: TracedStatement) -> None:
     """Raise Refused if the rest of the function, or a caller, may ask for the size."""
     if place.is_inline:
         raise Refused(SIZES_ASKED_FOR)

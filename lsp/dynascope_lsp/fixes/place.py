@@ -26,7 +26,7 @@ _KNOWN = ("shape", "ndim", "dtype", "device", "dim", "size", "numel", "training"
 """What Dynamo knows of a tensor while it traces."""
 
 
-class Place(Struct, frozen=True):
+class TracedStatement(Struct, frozen=True):
     """A statement of a function that has not been edited since it was traced."""
 
     snapshot: Snapshot
@@ -62,7 +62,7 @@ def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
     return function is None or own != {function.first_line} or any(e.path != snapshot.facts.path for e in compiles)
 
 
-def place_of(snapshot: Snapshot, finding: Finding) -> Place:
+def place_of(snapshot: Snapshot, finding: Finding) -> TracedStatement:
     """Return the place of a finding. Raises Refused if it is not recorded or was edited since."""
     index = snapshot.text.index
     if finding.predicted or snapshot.facts is None or snapshot.placement is None:
@@ -73,15 +73,15 @@ def place_of(snapshot: Snapshot, finding: Finding) -> Place:
         raise Refused("No statement of a function is here.")
     if finding.stale:
         raise Refused(f"{finding.stale[0].upper()}{finding.stale[1:]}: record the program again, then look for fixes.")
-    return Place(snapshot, snapshot.text, index, function, statement, Types(snapshot, function), finding)
+    return TracedStatement(snapshot, snapshot.text, index, function, statement, Types(snapshot, function), finding)
 
 
-def is_in_loop(place: Place) -> bool:
+def is_in_loop(place: TracedStatement) -> bool:
     """Whether the statement is part of a loop of the function."""
     return _loop(place) is not place.function.node
 
 
-def check_loop(place: Place, mended: tuple[str, ...] = ()) -> None:
+def check_loop(place: TracedStatement, mended: tuple[str, ...] = ()) -> None:
     """Raise Refused if another statement of the loop breaks the graph.
 
     `mended`: calls that the fix mends, too.
@@ -94,7 +94,7 @@ def check_loop(place: Place, mended: tuple[str, ...] = ()) -> None:
             raise Refused(in_same_loop(getattr(each, "lineno", 0)))
 
 
-def _loop(place: Place) -> ast.AST:
+def _loop(place: TracedStatement) -> ast.AST:
     """Return the outermost loop around the statement; the function if there is none."""
     for each in ast.walk(place.function.node):
         if isinstance(each, ast.For | ast.While) and any(node is place.statement for node in ast.walk(each)):
@@ -102,7 +102,7 @@ def _loop(place: Place) -> ast.AST:
     return place.function.node
 
 
-def _breaks(place: Place, node: ast.AST, mended: tuple[str, ...]) -> bool:
+def _breaks(place: TracedStatement, node: ast.AST, mended: tuple[str, ...]) -> bool:
     match node:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
             return _reads_tensor(place, test)
@@ -115,7 +115,7 @@ def _breaks(place: Place, node: ast.AST, mended: tuple[str, ...]) -> bool:
     return False
 
 
-def _reads_tensor(place: Place, node: ast.expr) -> bool:
+def _reads_tensor(place: TracedStatement, node: ast.expr) -> bool:
     """Whether an expression depends on a tensor's values."""
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
         return False

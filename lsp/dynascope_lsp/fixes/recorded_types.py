@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.inference import full_name
-from dynascope_lsp.fixes.place import Place
+from dynascope_lsp.fixes.place import TracedStatement
 from dynascope_lsp.fixes.sites import COMPILE, is_traced
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -17,7 +17,7 @@ _OF_MODULES = ("forward", "__call__")
 _PLAIN = re.compile(r"type=<class 'torch\.(Tensor|nn\.parameter\.(Parameter|Buffer))'>")
 
 
-def check_plain_tensors(place: Place) -> None:
+def check_plain_tensors(place: TracedStatement) -> None:
     """Raise Refused if a compile got tensors of a subclass, which torch.cond may not take."""
     facts = place.snapshot.facts
     assert facts is not None
@@ -29,7 +29,7 @@ def check_plain_tensors(place: Place) -> None:
             raise Refused("The program computes with a subclass of tensors, which torch.cond may not take.")
 
 
-def check_only_compiled(place: Place) -> None:
+def check_only_compiled(place: TracedStatement) -> None:
     """Raise Refused if the function may also run uncompiled, where nothing was recorded."""
     name, decorators = place.function.node.name, place.function.node.decorator_list
     if name in _OF_MODULES or any(_compiles(place.snapshot, each) for each in decorators):

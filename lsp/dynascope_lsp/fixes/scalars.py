@@ -10,7 +10,7 @@ from dynascope_lsp.fixes.backward import check_backward
 from dynascope_lsp.fixes.effects import is_new, is_only_read, loads, may_write
 from dynascope_lsp.fixes.fix import Fix, Refused, alternatives, setting
 from dynascope_lsp.fixes.inference import TensorType, called_operation
-from dynascope_lsp.fixes.place import Place, check_loop, place_of
+from dynascope_lsp.fixes.place import TracedStatement, check_loop, place_of
 from dynascope_lsp.fixes.recorded_types import check_only_compiled
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -45,7 +45,7 @@ def _read_tensor(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def _kept(place: Place, reads: list[ast.Call]) -> Fix:
+def _kept(place: TracedStatement, reads: list[ast.Call]) -> Fix:
     """Remove the reads: a tensor without dimensions replaces each number in tensor arithmetic."""
     check_loop(place)
     check_only_compiled(place)
@@ -74,7 +74,7 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
     return Fix(f"Keep it a tensor: {source}", edits, preferred=True)
 
 
-def _may_change(place: Place, tensor: ast.expr, call: ast.Call, found: TensorType) -> bool:
+def _may_change(place: TracedStatement, tensor: ast.expr, call: ast.Call, found: TensorType) -> bool:
     """Whether something may write into a tensor while its number is needed."""
     if isinstance(tensor, ast.Call | ast.BinOp):
         return False
@@ -83,7 +83,7 @@ def _may_change(place: Place, tensor: ast.expr, call: ast.Call, found: TensorTyp
     return [call] != [use for use, _ in _uses(place, call)] and may_write(place.index, place.function, place.types)
 
 
-def _is_only_read(place: Place, tensor: ast.expr) -> bool:
+def _is_only_read(place: TracedStatement, tensor: ast.expr) -> bool:
     """Whether the function has made a tensor, computes with it, and passes it to no other code."""
     return (
         isinstance(tensor, ast.Name)
@@ -92,7 +92,7 @@ def _is_only_read(place: Place, tensor: ast.expr) -> bool:
     )
 
 
-def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
+def _uses(place: TracedStatement, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
     """Yield the uses of a number: the call itself, or every use of the name assigned to."""
     statement = place.statement
     if not (isinstance(statement, ast.Assign) and statement.value is call):
@@ -113,7 +113,7 @@ def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
             yield each, used_in
 
 
-def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: TensorType) -> None:
+def _check_arithmetic(place: TracedStatement, use: ast.expr, statement: ast.stmt, found: TensorType) -> None:
     """Raise Refused unless the other operand is a tensor whose type the number keeps."""
     parent = place.index.parents[use]
     other = None
@@ -131,7 +131,7 @@ def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: T
         raise Refused(f"The tensors are on different devices: {WHAT_TO_DO}")
 
 
-def _captured(place: Place, reads: list[ast.Call]) -> Fix:
+def _captured(place: TracedStatement, reads: list[ast.Call]) -> Fix:
     """Set the option if the number is only computed with, returned or stored, not tested."""
     check_loop(place, ("item", "float", "int"))
     for call in reads:
@@ -151,7 +151,7 @@ def _captured(place: Place, reads: list[ast.Call]) -> Fix:
     return setting(place.text, OPTION)
 
 
-def _check_destination(place: Place, use: ast.expr) -> None:
+def _check_destination(place: TracedStatement, use: ast.expr) -> None:
     node: ast.AST = use
     while True:
         parent = place.index.parents[node]
@@ -178,7 +178,7 @@ def _check_destination(place: Place, use: ast.expr) -> None:
         node = parent
 
 
-def _check_attribute(place: Place, name: str) -> None:
+def _check_attribute(place: TracedStatement, name: str) -> None:
     """Raise Refused if a function of the file reads the attribute that stores the number."""
     for each in ast.walk(place.index.tree):
         read = isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
@@ -186,7 +186,7 @@ def _check_attribute(place: Place, name: str) -> None:
             raise Refused(f"`{name}` is read by a function, where the number may decide something: {WHAT_TO_DO}")
 
 
-def _is_kept(place: Place, call: ast.Call, node: ast.AST) -> bool:
+def _is_kept(place: TracedStatement, call: ast.Call, node: ast.AST) -> bool:
     if node is call.func or (isinstance(call.func, ast.Attribute) and call.func.value is node):
         return False
     operation = called_operation(place.index, call)

@@ -26,7 +26,7 @@ class Site(Struct, frozen=True):
     decorates: bool
 
 
-class Call(Struct, frozen=True):
+class CallSite(Struct, frozen=True):
     """A call of a compiled function or module."""
 
     snapshot: Snapshot
@@ -47,14 +47,14 @@ def sites(snapshot: Snapshot, function: Function) -> list[Site]:
     return found
 
 
-def calls(snapshot: Snapshot, function: Function, compiled: list[Site]) -> list[Call] | None:
+def calls(snapshot: Snapshot, function: Function, compiled: list[Site]) -> list[CallSite] | None:
     """Return the calls of the compiled function; None if it is passed on, so some may be missed."""
-    found: list[Call] = []
+    found: list[CallSite] = []
     for each in program_files(snapshot) or ():
         for node in _results(each, snapshot, function, compiled):
             parent = _index(each).parents.get(node)
             if isinstance(parent, ast.Call) and parent.func is node:
-                found.append(Call(each, parent))
+                found.append(CallSite(each, parent))
             elif isinstance(parent, ast.Attribute):
                 if parent.attr in ("forward", "__call__", "compile"):
                     return None

@@ -15,7 +15,7 @@ from dynascope_lsp.documents.syntax import dotted, words
 from dynascope_lsp.fixes.effects import is_new, is_new_value
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.inference import ELEMENTWISE, TensorType, called_operation, full_name
-from dynascope_lsp.fixes.place import Place
+from dynascope_lsp.fixes.place import TracedStatement
 from dynascope_lsp.recorded.program_files import program_files
 
 Kind = Literal["tensor", "number"] | None
@@ -38,7 +38,7 @@ _LAYOUTS = words(
 _FLOAT_CHANGED = re.compile(r"== -?(\d+\.\d*|\d*\.?\d+e-?\d+)")
 
 
-def check_runs_anyway(place: Place, test: ast.expr, sides: tuple[ast.expr, ast.expr]) -> None:
+def check_runs_anyway(place: TracedStatement, test: ast.expr, sides: tuple[ast.expr, ast.expr]) -> None:
     """Raise Refused unless neither side can fail where the other is chosen."""
     evaluated = {name for each in (test, *_neighbours(place)) for name in _operands(place, each)}
     evaluated |= set(_operands(place, sides[0])) & set(_operands(place, sides[1]))
@@ -59,7 +59,7 @@ def check_runs_anyway(place: Place, test: ast.expr, sides: tuple[ast.expr, ast.e
         raise Refused(f"The sides read tensors whose sizes change, and which may not fit together: {_WHAT_TO_DO}")
 
 
-def _kind(place: Place, node: ast.expr, numbers: set[str]) -> Kind:
+def _kind(place: TracedStatement, node: ast.expr, numbers: set[str]) -> Kind:
     match node:
         case ast.Constant(value=int() | float()):
             return "number"
@@ -91,7 +91,7 @@ def _joined(node: ast.BinOp | ast.Compare, kinds: set[Kind]) -> Kind:
     return None
 
 
-def _numbers(place: Place, test: ast.expr) -> Iterator[str]:
+def _numbers(place: TracedStatement, test: ast.expr) -> Iterator[str]:
     """Yield the names that the test compares with a tensor, so numbers: `norm > limit`."""
     inference = place.inference_before(place.statement)
     match test:
@@ -102,7 +102,7 @@ def _numbers(place: Place, test: ast.expr) -> Iterator[str]:
                     yield named
 
 
-def _operands(place: Place, root: ast.AST) -> Iterator[str]:
+def _operands(place: TracedStatement, root: ast.AST) -> Iterator[str]:
     """Yield the names in an expression that fail at once if they are no tensors, nor numbers."""
     for child in ast.iter_child_nodes(root):
         if isinstance(child, _LATER):
@@ -118,7 +118,7 @@ def _operands(place: Place, root: ast.AST) -> Iterator[str]:
         yield from _operands(place, child)
 
 
-def _neighbours(place: Place) -> Iterator[ast.stmt]:
+def _neighbours(place: TracedStatement) -> Iterator[ast.stmt]:
     """Yield statements before and straight after the branch, which run when it does."""
     node: ast.AST = place.statement
     while node is not place.function.node:
@@ -136,7 +136,7 @@ def _neighbours(place: Place) -> Iterator[ast.stmt]:
         node = parent
 
 
-def check_sides(place: Place, sides: tuple[ast.expr, ast.expr], found: TensorType) -> None:
+def check_sides(place: TracedStatement, sides: tuple[ast.expr, ast.expr], found: TensorType) -> None:
     """Raise Refused for other gradients or layouts, or for floats that change."""
     reads = [_roots(place, each) for each in sides]
     if reads[0] != reads[1] and _mentions(place, _GRADIENTS):
@@ -152,7 +152,7 @@ def check_sides(place: Place, sides: tuple[ast.expr, ast.expr], found: TensorTyp
         raise Refused("A float that changes between calls is read here, which torch.cond refuses: pass a tensor.")
 
 
-def _roots(place: Place, node: ast.expr) -> set[str]:
+def _roots(place: TracedStatement, node: ast.expr) -> set[str]:
     """Return the parameters, attributes and globals that an expression is computed from."""
     names, seen, roots = list(_tensors(place, node)), set[str](), set[str]()
     parameters = {each.arg for each in place.function.parameters}
@@ -169,7 +169,7 @@ def _roots(place: Place, node: ast.expr) -> set[str]:
     return roots
 
 
-def _tensors(place: Place, node: ast.expr) -> Iterator[str]:
+def _tensors(place: TracedStatement, node: ast.expr) -> Iterator[str]:
     """Yield the names and attributes in an expression through which gradients may flow."""
     if isinstance(node, ast.Call) and (called_operation(place.index, node) or ("",))[0] in _WITHOUT_GRADIENT:
         return
@@ -181,7 +181,7 @@ def _tensors(place: Place, node: ast.expr) -> Iterator[str]:
         yield name
 
 
-def _is_number(place: Place, node: ast.expr) -> bool:
+def _is_number(place: TracedStatement, node: ast.expr) -> bool:
     """Whether an expression is a name of the function that is not known to be a tensor."""
     if not isinstance(node, ast.Name) or place.types.before(node.id, place.statement) is not None:
         return False
@@ -195,7 +195,7 @@ def _stores(node: ast.Name, name: str) -> bool:
     return node.id == name and isinstance(node.ctx, ast.Store)
 
 
-def _layouts(place: Place, node: ast.expr, found: TensorType) -> Iterator[str]:
+def _layouts(place: TracedStatement, node: ast.expr, found: TensorType) -> Iterator[str]:
     """Yield the tensors whose layout a result may have; "" for a layout of its own."""
     operation = called_operation(place.index, node) if isinstance(node, ast.Call) else None
     if isinstance(node, ast.Call) and (operation is None or operation[0] not in ELEMENTWISE | set(_WITHOUT_GRADIENT)):
@@ -209,7 +209,7 @@ def _layouts(place: Place, node: ast.expr, found: TensorType) -> Iterator[str]:
             yield from _layouts(place, child, found) if isinstance(child, ast.expr) else ()
 
 
-def _reads_numbers(place: Place, node: ast.expr) -> bool:
+def _reads_numbers(place: TracedStatement, node: ast.expr) -> bool:
     """Whether an expression reads attributes, or names that are not known to be tensors."""
     return any(
         isinstance(each, ast.Attribute | ast.Name)
@@ -219,7 +219,7 @@ def _reads_numbers(place: Place, node: ast.expr) -> bool:
     )
 
 
-def _floats_changed(place: Place) -> bool:
+def _floats_changed(place: TracedStatement) -> bool:
     """Whether the function was compiled anew for a float, which Dynamo makes a symbol then."""
     facts, placement = place.snapshot.facts, place.snapshot.placement
     assert facts is not None and placement is not None
@@ -227,7 +227,7 @@ def _floats_changed(place: Place) -> bool:
     return any(_FLOAT_CHANGED.search(each.guard) for each in mine)
 
 
-def _mentions(place: Place, names: frozenset[str]) -> bool:
+def _mentions(place: TracedStatement, names: frozenset[str]) -> bool:
     """Whether a file of the program has one of these names, or there are too many files."""
     files = program_files(place.snapshot)
     return files is None or any(

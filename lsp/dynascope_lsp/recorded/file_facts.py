@@ -30,7 +30,7 @@ class FileFacts:
     def __init__(self, reader: Reader, view: View) -> None:
         self._reader = reader
         self._view = view
-        self._blocks: OrderedDict[int, list[Distinct[model.Tensor]]] = OrderedDict()
+        self._blocks: OrderedDict[int, list[Distinct[model.TracedTensor]]] = OrderedDict()
         self._symbols: dict[int, dict[str, model.Symbol]] = {}
         self._comparisons: dict[int, Compared | None] = {}
 
@@ -39,7 +39,7 @@ class FileFacts:
         return self._view.path
 
     @property
-    def sources(self) -> dict[int, model.Source]:
+    def sources(self) -> dict[int, model.TracedSource]:
         """Return the contents that the file had when it was traced, by number."""
         return self._view.sources
 
@@ -76,7 +76,7 @@ class FileFacts:
         return sorted({path for launch in launches for path in self._reader.files(launch)})
 
     @cached_property
-    def calls(self) -> list[model.Call]:
+    def calls(self) -> list[model.InlinedCall]:
         """Return the functions of this file that were traced inline, or compiled themselves."""
         return self._view.calls()
 
@@ -166,9 +166,9 @@ class FileFacts:
             self._comparisons[compile] = found
         return self._comparisons[compile]
 
-    def tensors(self, first_line: int, last_line: int) -> list[Distinct[model.Tensor]]:
+    def tensors(self, first_line: int, last_line: int) -> list[Distinct[model.TracedTensor]]:
         """Return the values of names after these lines (inclusive), by line and then by compile."""
-        found: list[Distinct[model.Tensor]] = []
+        found: list[Distinct[model.TracedTensor]] = []
         for number in range(first_line // BLOCK, last_line // BLOCK + 1):
             block = self._block(number)
             if first_line <= number * BLOCK and (number + 1) * BLOCK - 1 <= last_line:
@@ -187,7 +187,7 @@ class FileFacts:
         all_of_runs = [each for run in runs for each in self._reader.compile_ids(run)]
         return compile_names(self.compiles.values(), self._reader.runs(), all_of_runs)
 
-    def _block(self, number: int) -> list[Distinct[model.Tensor]]:
+    def _block(self, number: int) -> list[Distinct[model.TracedTensor]]:
         block = self._blocks.get(number)
         if block is None:
             block = self._blocks[number] = distinct(self._view, "tensors", number * BLOCK, (number + 1) * BLOCK - 1)

@@ -36,7 +36,7 @@ class FactPositions:
                 return found
         return None
 
-    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, Distinct[model.Tensor]]]:
+    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, Distinct[model.TracedTensor]]]:
         """Return the values of names after these present lines, each with its line."""
         if self.identical:
             return [(each.fact.line, each) for each in self._facts.tensors(first_line, last_line)]

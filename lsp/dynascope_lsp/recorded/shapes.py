@@ -15,7 +15,7 @@ REACH = 400
 """The number of lines around a use that are searched for a name's value, in a long function."""
 
 
-Seen = Distinct[model.Tensor]
+Seen = Distinct[model.TracedTensor]
 
 
 def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
@@ -41,7 +41,7 @@ def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
     return found[nearest] if nearest is not None else []
 
 
-def symbols_in(facts: FileFacts, tensor: model.Tensor) -> list[model.Symbol]:
+def symbols_in(facts: FileFacts, tensor: model.TracedTensor) -> list[model.Symbol]:
     """Return the symbols in a tensor's value: `s77` of `f32[s77, 16]`."""
     shape = tensor.value.partition("[")[2] or tensor.value
     names = dict.fromkeys(_SYMBOL.findall(shape))

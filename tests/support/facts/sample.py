@@ -120,8 +120,8 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
             nodes=7,
         ),
         calls=[
-            model.Call(id=0, parent=None, function="Model.forward", path=model_path, line=13, first_line=13),
-            model.Call(
+            model.InlinedCall(id=0, parent=None, function="Model.forward", path=model_path, line=13, first_line=13),
+            model.InlinedCall(
                 id=1,
                 parent=0,
                 function="Block.forward",
@@ -132,7 +132,7 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
                 call_line=15,
                 count=2,
             ),
-            model.Call(
+            model.InlinedCall(
                 id=2,
                 parent=1,
                 function="gate",
@@ -145,11 +145,13 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
             ),
         ],
         tensors=[
-            model.Tensor(path=model_path, line=13, name="x", value="f32[8, 16]", role="parameter", origin="L['x']"),
-            model.Tensor(path=model_path, line=6, name="x", value="f32[8, 16]", role="parameter", count=2),
-            model.Tensor(path=model_path, line=7, name="h", value="f32[8, 16]", node="layer_norm", count=2),
-            model.Tensor(path=model_path, line=8, name="h", value="f32[8, 16]", node="mul", count=2),
-            model.Tensor(path=layers_path, line=6, name="h", value="f32[8, 16]", node="relu", count=2),
+            model.TracedTensor(
+                path=model_path, line=13, name="x", value="f32[8, 16]", role="parameter", origin="L['x']"
+            ),
+            model.TracedTensor(path=model_path, line=6, name="x", value="f32[8, 16]", role="parameter", count=2),
+            model.TracedTensor(path=model_path, line=7, name="h", value="f32[8, 16]", node="layer_norm", count=2),
+            model.TracedTensor(path=model_path, line=8, name="h", value="f32[8, 16]", node="mul", count=2),
+            model.TracedTensor(path=layers_path, line=6, name="h", value="f32[8, 16]", node="relu", count=2),
         ],
         graph_breaks=[
             model.GraphBreak(path=layers_path, line=5, function="gate", stack=stack, count=2, **BRANCH),
@@ -195,8 +197,10 @@ def second_compile(model_path: str, layers_path: str) -> model.CompileFacts:
             graphs=0,
         ),
         tensors=[
-            model.Tensor(path=model_path, line=13, name="x", value="f32[s77, 16]", role="parameter", origin="L['x']"),
-            model.Tensor(path=model_path, line=7, name="h", value="f32[s77, 16]", node="layer_norm", count=2),
+            model.TracedTensor(
+                path=model_path, line=13, name="x", value="f32[s77, 16]", role="parameter", origin="L['x']"
+            ),
+            model.TracedTensor(path=model_path, line=7, name="h", value="f32[s77, 16]", node="layer_norm", count=2),
         ],
         symbols=[
             model.Symbol(

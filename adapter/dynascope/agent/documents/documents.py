@@ -21,7 +21,7 @@ from dynascope.wire.from_agent import SourcesLoaded
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.internals.graph.code import CodeLine, Place
+    from dynascope.agent.internals.graph.code import CodeLine, CodePlace
 
 KEPT = 2_000
 """The maximum number of documents listed."""
@@ -55,7 +55,7 @@ class _Document:
     """The compile id of `code`'s cache entry whose guards this document shows."""
     compile_id: str = ""
     """The compile of a graph, or of a later form of it."""
-    places: list[tuple[Place, ...]] | None = None
+    places: list[tuple[CodePlace, ...]] | None = None
     """For each line of `text`, the lines of the program that it comes from."""
 
 
@@ -65,7 +65,7 @@ class Form(NamedTuple):
     name: str
     compile_id: str
     text: list[str]
-    places: list[tuple[Place, ...]]
+    places: list[tuple[CodePlace, ...]]
 
     @property
     def heading(self) -> str:
@@ -118,7 +118,7 @@ class Documents:
 
     def _add_lines(self, name: str, what: str, compile_id: str, lines: Iterable[CodeLine]) -> None:
         texts = [f"# {name}: {what}"]
-        places: list[tuple[Place, ...]] = [()]
+        places: list[tuple[CodePlace, ...]] = [()]
         for line in lines:
             texts.append(line.text)
             places.append(line.places)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.documents.documents import Form
 
 if TYPE_CHECKING:
-    from dynascope.agent.internals.graph.code import Place
+    from dynascope.agent.internals.graph.code import CodePlace
 
 NOTHING = "Nothing has been compiled since the debugger came: only compiles that begin afterwards can be read."
 _FROM = re.compile(r"from\s+(.+):(\d+)")
@@ -99,7 +99,7 @@ def _from_line(forms: Iterable[Form], path: str, line: int) -> str:
     return "\n".join(rows)
 
 
-def _statements(form: Form) -> Iterator[tuple[int, str, tuple[Place, ...]]]:
+def _statements(form: Form) -> Iterator[tuple[int, str, tuple[CodePlace, ...]]]:
     """Yield number, text and places of each line but comments and the sources of kernels."""
     is_source = False
     for number, (text, places) in enumerate(zip(form.text, form.places, strict=False), 1):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
-from dynascope.agent.internals.graph.code import CodeLine, Place, places_of
+from dynascope.agent.internals.graph.code import CodeLine, CodePlace, places_of
 from dynascope.agent.internals.graph.saved_values import Division, saved_values
 from dynascope.facts.generated.cache_keys import CACHE_KEY, MissedKeys, key_of
 
@@ -106,11 +106,11 @@ def _reason(reason: str) -> Iterator[CodeLine]:
 
 def _as_printed(text: str) -> Iterator[CodeLine]:
     """Yield the lines of `GraphModule.print_readable`, with the places in its comments."""
-    places: tuple[Place, ...] = ()
+    places: tuple[CodePlace, ...] = ()
     for line in text.split("\n"):
         found = _PLACE.fullmatch(line)
         if found is not None:
-            places = (Place(found[1], int(found[2]), found[3], found[4] or ""),)
+            places = (CodePlace(found[1], int(found[2]), found[3], found[4] or ""),)
         elif _NO_PLACE in line or line.lstrip().startswith(("class ", "def ", "return")):
             places = ()
         yield CodeLine(line, places if line else ())
@@ -121,7 +121,7 @@ def placed_code(code: str, kernels: Kernels, is_users: IsUsers) -> Iterator[Code
     calls = {name: iter(stacks) for name, stacks in kernels.fused.items()}
     buffers = dict(kernels.buffers)
     runs = is_source = False
-    places: tuple[Place, ...] = ()
+    places: tuple[CodePlace, ...] = ()
     for line in code.split("\n"):
         if is_source:
             is_source = not line.startswith(_END_OF_SOURCE)
@@ -142,5 +142,5 @@ def placed_code(code: str, kernels: Kernels, is_users: IsUsers) -> Iterator[Code
         is_source = not runs and each_call is not None and _END_OF_SOURCE in line
 
 
-def _all_places(stacks: Iterable[str], is_users: IsUsers) -> tuple[Place, ...]:
+def _all_places(stacks: Iterable[str], is_users: IsUsers) -> tuple[CodePlace, ...]:
     return tuple(dict.fromkeys(place for stack in stacks for place in places_of(stack, is_users)))

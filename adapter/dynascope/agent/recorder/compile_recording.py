@@ -97,7 +97,7 @@ class CompileRecording:
             self._function, self._path, self._line = wrapped, call.path, call.line
         clock = this_threads_clock()
         self._now = clock.now
-        about = in_progress.Compile(compile_id, self._function, self._path, self._line, line_of_break(code))
+        about = in_progress.CompileInProgress(compile_id, self._function, self._path, self._line, line_of_break(code))
         self.shown = ShownCompile(slot, clock, about)
         self._clock = self.shown.compile.start
         self.thread = threading.get_ident()

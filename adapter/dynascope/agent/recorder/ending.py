@@ -7,18 +7,18 @@ from typing import Any
 
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.facts import break_message
-from dynascope.facts.model import Symbol, Tensor
+from dynascope.facts.model import Symbol, TracedTensor
 
 _LINE_KEPT = 1000
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:
+def symbols(output: Any, tensors: list[TracedTensor]) -> list[Symbol]:
     """Return the symbols, each with the first line that shows it."""
     symbol_facts = symbols_so_far(output)
     if not symbol_facts:
         return []
-    places: dict[str, Tensor] = {}
+    places: dict[str, TracedTensor] = {}
     for tensor in tensors:
         for word in _WORD.findall(tensor.value):
             places.setdefault(word, tensor)

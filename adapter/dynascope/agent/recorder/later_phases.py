@@ -10,7 +10,7 @@ from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts import model
 from dynascope.facts.in_progress.board import Board
-from dynascope.facts.in_progress.model import Compile
+from dynascope.facts.in_progress.model import CompileInProgress
 from dynascope.facts.profile.model import Profile
 
 _KEPT = 200
@@ -46,7 +46,9 @@ class LaterPhases:
             self._counts[compile_id] += 1
             clock = this_threads_clock()
             about = self._ended[compile_id]
-            later = Compile(compile_id, about.function, about.path, about.line, about.resumes_at, is_later=True)
+            later = CompileInProgress(
+                compile_id, about.function, about.path, about.line, about.resumes_at, is_later=True
+            )
             shown = ShownCompile(self._board.slot(), clock, later)
             self._in_progress[thread] = compile_id, ProfileWriter(clock.now, shown), shown
         self._in_progress[thread][1].phase_begins(name)

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 
 from dynascope.agent.recorder.shown_compile import ShownCompile
-from dynascope.facts.model import Call
+from dynascope.facts.model import InlinedCall
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
 
 _PHASES_KEPT = 2_000
@@ -101,16 +101,16 @@ class ProfileWriter:
         self._show()
         del self._phases[phases:]
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[InlinedCall]:
         """Return the functions that were entered since the attempt began."""
-        before, numbers, found = self._before[1], dict[int, int](), list[Call]()
+        before, numbers, found = self._before[1], dict[int, int](), list[InlinedCall]()
         for number, each in enumerate(self._functions):
             count = each.count - (before[number][1] if number < len(before) else 0)
             if count:
                 numbers[number] = len(found)
                 at = (self._functions[each.parent].path, each.call_line) if each.parent in numbers else (None, None)
                 parent = numbers.get(each.parent)
-                call = Call(
+                call = InlinedCall(
                     id=len(found),
                     parent=parent,
                     function=each.function,

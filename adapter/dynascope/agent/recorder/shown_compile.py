@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dynascope.agent.program.clock import Clock
 from dynascope.agent.recorder.frame import Frame
 from dynascope.facts.in_progress.board import Slot
-from dynascope.facts.in_progress.model import Compile, Place, Standing
+from dynascope.facts.in_progress.model import CompileInProgress, Standing, TracingPlace
 from dynascope.facts.profile.model import Phase
 
 _NAMES = 80
@@ -18,12 +18,12 @@ _NAMES = 80
 class ShownCompile:
     """What is shown of one compile, or of what torch compiles later for one."""
 
-    def __init__(self, slot: Slot, clock: Clock, compile: Compile) -> None:
+    def __init__(self, slot: Slot, clock: Clock, compile: CompileInProgress) -> None:
         """Show `compile`, which begins now, on this thread."""
         self._slot = slot
         self._clock = clock
         self.compile = compile
-        self.place: Place | None = None
+        self.place: TracingPlace | None = None
         compile.start, compile.thread = clock.now(), _name_of_this_thread()
         self._kept: tuple[dict[str, float], float] = {}, 0.0
         clock.when_it_stands.append(self._stands)
@@ -48,10 +48,10 @@ class ShownCompile:
         """Show where Dynamo is; None: it has left the outermost frame."""
         if frame is None:
             self.place = None
-            self._slot.clear(Place)
+            self._slot.clear(TracingPlace)
             return
         user = frame.in_user_code or frame
-        self.place = Place(*self._at(user), None if user is frame else self._at(frame))
+        self.place = TracingPlace(*self._at(user), None if user is frame else self._at(frame))
         self._slot.write(self.place)
 
     def _at(self, frame: Frame) -> tuple[str, int, str, float]:

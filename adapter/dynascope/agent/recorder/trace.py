@@ -23,7 +23,7 @@ from dynascope.agent.recorder.frame import Frame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
-from dynascope.facts.model import LineTime, Tensor, TensorRole
+from dynascope.facts.model import LineTime, TensorRole, TracedTensor
 from dynascope.facts.profile.model import NO_PARENT
 
 LineTimes = dict[str, dict[int, list[float]]]
@@ -34,7 +34,7 @@ class Trace:
     """The facts of an attempt so far; `times` and `profile` belong to the compile and add up over attempts."""
 
     def __init__(self, times: LineTimes, profile: ProfileWriter, shown: ShownCompile) -> None:
-        self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
+        self.tensors: dict[tuple[str, int, str, str, TensorRole], TracedTensor] = {}
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
@@ -279,7 +279,7 @@ class Trace:
         key = (frame.code.path, line, name, text, role)
         recorded = self.tensors.get(key)
         if recorded is None:
-            self.tensors[key] = Tensor(
+            self.tensors[key] = TracedTensor(
                 path=frame.code.path, line=line, name=name, value=text, role=role, node=node, origin=origin
             )
         else:

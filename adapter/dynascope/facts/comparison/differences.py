@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile
+from dynascope.facts.comparison.traced import Decision, DecisionKind, TracedCompile, TracedPlace
 
 DifferenceKind = DecisionKind | Literal["branch"]
 """`branch`: which line each compile traces next."""
@@ -35,13 +35,13 @@ class Difference(Struct, kw_only=True):
     subject: str
     left: str | None
     right: str | None
-    place: Place
+    place: TracedPlace
     """The line of the decision, in both compiles."""
     row: int
     """The number of the latest line that had begun."""
-    left_next: Place | None = None
+    left_next: TracedPlace | None = None
     """The line that the left one traced next; None if its trace ended. Set for branches and breaks."""
-    right_next: Place | None = None
+    right_next: TracedPlace | None = None
     because: list[Difference] = field(default_factory=list)
     """For a branch, the conditions at its line that differ."""
 
@@ -96,7 +96,7 @@ def not_read(comparison: Comparison, side: int) -> list[str]:
 
 
 def _parts(
-    nexts: list[Place | None], here: list[Difference], left: TracedCompile, right: TracedCompile, row: int
+    nexts: list[TracedPlace | None], here: list[Difference], left: TracedCompile, right: TracedCompile, row: int
 ) -> list[Difference]:
     """Return what differs at a line, first what the rest follows from."""
     after, other = nexts

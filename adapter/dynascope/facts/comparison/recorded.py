@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, compare
-from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TracedLine, TraceEnd
+from dynascope.facts.comparison.traced import Decision, TracedCompile, TracedLine, TracedPlace, TraceEnd
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import reason, same_value
@@ -201,7 +201,7 @@ def _lines(trail: Trail) -> list[TracedLine]:
     lines = []
     for call, line in zip(trail.lines[::2], trail.lines[1::2], strict=True):
         path, function, _ = trail.calls[call]
-        lines.append(TracedLine(Place(trail.texts[path], line, trail.texts[function], depths[call], call)))
+        lines.append(TracedLine(TracedPlace(trail.texts[path], line, trail.texts[function], depths[call], call)))
     for after, own, kind, subject, text in trail.rows():
         if 0 <= after < len(lines):
             lines[after].decisions.append(Decision(kind, subject, text, lines[own].place))
@@ -214,7 +214,7 @@ def _as_called(lines: list[TracedLine]) -> list[TracedLine]:
     What was decided there, other than names, was decided at the line that led there.
     """
     kept: list[TracedLine] = []
-    callers: dict[int, Place] = {}
+    callers: dict[int, TracedPlace] = {}
     for line in lines:
         if not _is_hidden(line.place):
             kept.append(TracedLine(line.place))
@@ -229,7 +229,7 @@ def _as_called(lines: list[TracedLine]) -> list[TracedLine]:
     return kept
 
 
-def _is_hidden(place: Place) -> bool:
+def _is_hidden(place: TracedPlace) -> bool:
     return place.depth > 0 and ("/torch/_dynamo/polyfills/" in place.path or place.path == "<string>")
 
 

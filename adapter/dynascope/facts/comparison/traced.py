@@ -14,7 +14,7 @@ from its start, and what it would have read later is not known."""
 DECISION_KINDS: tuple[DecisionKind, ...] = get_args(DecisionKind)
 
 
-class Place(Struct, frozen=True):
+class TracedPlace(Struct, frozen=True):
     """A line of a call; `depth` is 0 in the compiled function, `call` the number of the call."""
 
     path: str
@@ -23,7 +23,7 @@ class Place(Struct, frozen=True):
     depth: int = 0
     call: int = 0
 
-    def is_like(self, other: Place) -> bool:
+    def is_like(self, other: TracedPlace) -> bool:
         """Whether the other one is the same line of the same function, at the same depth."""
         return (self.line, self.depth, self.path, self.function) == (
             other.line,
@@ -39,13 +39,13 @@ class Decision(Struct, frozen=True):
     kind: DecisionKind
     subject: str
     text: str
-    place: Place
+    place: TracedPlace
 
 
 class TracedLine(Struct):
     """A line that began, and what was decided until the next one began, in order."""
 
-    place: Place
+    place: TracedPlace
     decisions: list[Decision] = field(default_factory=list)
 
 

@@ -15,7 +15,7 @@ import zlib
 import msgspec
 
 from dynascope.encodable import encoded
-from dynascope.facts.in_progress.model import Compile, Place, Process, Standing
+from dynascope.facts.in_progress.model import CompileInProgress, Process, Standing, TracingPlace
 
 NAME = "dynascope-compiles"
 """The name of the memory: its link in /proc/PID/fd."""
@@ -24,8 +24,8 @@ SLOTS = 16
 PROCESS_BYTES = 4096
 SLOT_BYTES = 12288
 PARTS: dict[type[msgspec.Struct], tuple[int, int]] = {
-    Compile: (0, 8192),
-    Place: (8192, 3840),
+    CompileInProgress: (0, 8192),
+    TracingPlace: (8192, 3840),
     Standing: (12032, 256),
 }
 """Offset and size of the parts of a slot."""
@@ -98,19 +98,19 @@ class Slot:
         self._number = number
         self._offset = PROCESS_BYTES + number * SLOT_BYTES
 
-    def write(self, part: Compile | Place | Standing) -> None:
+    def write(self, part: CompileInProgress | TracingPlace | Standing) -> None:
         """Replace the part of this type."""
         offset, size = PARTS[type(part)]
         _write(self._memory, self._offset + offset, size, part)
 
-    def clear(self, kind: type[Compile | Place | Standing]) -> None:
+    def clear(self, kind: type[CompileInProgress | TracingPlace | Standing]) -> None:
         """Remove the part of this type."""
         offset, size = PARTS[kind]
         _write(self._memory, self._offset + offset, size, None)
 
     def close(self) -> None:
         """Show this compile no more."""
-        for kind in (Compile, Place, Standing):
+        for kind in (CompileInProgress, TracingPlace, Standing):
             self.clear(kind)
         if self._memory is not None:
             self._memory = None

@@ -22,7 +22,7 @@ class Process(Struct, array_like=True):
     latest_at: float = 0.0
 
 
-class Compile(Struct, array_like=True):
+class CompileInProgress(Struct, array_like=True):
     """A compile in progress, or what torch compiles later for one that has ended: its backward, its kernels."""
 
     compile_id: str
@@ -46,7 +46,7 @@ class Compile(Struct, array_like=True):
     """Until when `spent` has all time; what came after belongs to the innermost phase."""
 
 
-class Place(Struct, array_like=True):
+class TracingPlace(Struct, array_like=True):
     """Where Dynamo traces: the innermost line in the user's own code; `since` is when it began this line."""
 
     path: str

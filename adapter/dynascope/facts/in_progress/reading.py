@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from dynascope.facts.in_progress.board import HEADER, NAME, PARTS, PROCESS_BYTES, SLOT_BYTES, SLOTS
-from dynascope.facts.in_progress.model import Compile, Place, Process, Standing
+from dynascope.facts.in_progress.model import CompileInProgress, Process, Standing, TracingPlace
 
 _READS = 1_000
 """How often it is read again where a part is half written, which lasts for less than a microsecond."""
@@ -24,11 +24,11 @@ class _HalfWritten(Exception):
     """A part does not have its checksum."""
 
 
-class Seen(Struct):
+class CompileSeen(Struct):
     """A compile at the moment at which it was read; times are seconds until then."""
 
-    compile: Compile
-    place: Place | None
+    compile: CompileInProgress
+    place: TracingPlace | None
     """Where Dynamo traces; None before it does and after it has."""
     stopped: float | None
     """For how long a debugger has stopped the thread; None where it runs."""
@@ -53,7 +53,7 @@ class ProcessSeen(Struct):
     pid: int
     """Its number as this process sees it: inside of a container it may have another."""
     process: Process
-    compiles: list[Seen]
+    compiles: list[CompileSeen]
 
 
 def read(pid: int) -> ProcessSeen | None:
@@ -92,16 +92,16 @@ def _numbers(pid: int) -> list[int]:
     return next((list(map(int, row.split()[1:])) for row in rows if row.startswith("NSpid:")), [pid])
 
 
-def _seen(memory: bytes) -> Iterator[Seen]:
+def _seen(memory: bytes) -> Iterator[CompileSeen]:
     for number in range(SLOTS):
         start = PROCESS_BYTES + number * SLOT_BYTES
-        compile = _part(memory, start + PARTS[Compile][0], Compile)
-        place = _part(memory, start + PARTS[Place][0], Place)
+        compile = _part(memory, start + PARTS[CompileInProgress][0], CompileInProgress)
+        place = _part(memory, start + PARTS[TracingPlace][0], TracingPlace)
         if compile is not None:
             stood = _part(memory, start + PARTS[Standing][0], Standing) or Standing()
             at = stood.since if stood.since is not None else time.perf_counter()
             stopped = time.perf_counter() - at if stood.since is not None else None
-            yield Seen(compile, place, stopped, at - stood.seconds - compile.start)
+            yield CompileSeen(compile, place, stopped, at - stood.seconds - compile.start)
 
 
 def _part(memory: bytes, offset: int, kind: type[S]) -> S | None:

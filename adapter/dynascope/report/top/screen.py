@@ -13,7 +13,7 @@ from dynascope.explain.problem import named
 from dynascope.facts.counts import seconds
 from dynascope.facts.in_progress.reading import ProcessSeen
 from dynascope.report.sources import shown_path
-from dynascope.report.top.snapshot import Doing, Snapshot, snapshot
+from dynascope.report.top.snapshot import Doing, ProcessSnapshot, snapshot
 
 _SHOWN = 6
 
@@ -23,7 +23,7 @@ def shown(processes: Sequence[ProcessSeen]) -> Group:
     return Group(*(Text.from_markup("\n".join(_process(snapshot(each)))) for each in processes))
 
 
-def _process(process: Snapshot) -> list[str]:
+def _process(process: ProcessSnapshot) -> list[str]:
     rank = f", rank {process.rank}" if process.rank is not None else ""
     program = escape(process.program or "a program that has not imported torch yet")
     rows = [f"[bold]{program}[/]  process {process.pid}{rank}"]

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from dynascope.explain.in_progress import doing, traces_a_line
 from dynascope.facts.in_progress.parts import by_part, part_of
-from dynascope.facts.in_progress.reading import ProcessSeen, Seen
+from dynascope.facts.in_progress.reading import CompileSeen, ProcessSeen
 from dynascope.report.sources import shown_path
 
 
-class Phase(Struct):
+class PhaseInProgress(Struct):
     """A phase of torch that has begun and not ended."""
 
     name: str
@@ -51,14 +51,14 @@ class Doing(Struct):
     """What it does, as a sentence; `now_seconds`: for how long."""
     now_seconds: float
     at: At | None
-    phases: list[Phase]
+    phases: list[PhaseInProgress]
     parts: dict[str, float]
     """The seconds of each part of the compiler until now."""
     spent: dict[str, float]
     """The seconds of each phase of torch until now, without the phases within it."""
 
 
-class Snapshot(Struct):
+class ProcessSnapshot(Struct):
     """A process."""
 
     pid: int
@@ -71,15 +71,15 @@ class Snapshot(Struct):
     compiles: list[Doing]
 
 
-def snapshot(seen: ProcessSeen) -> Snapshot:
+def snapshot(seen: ProcessSeen) -> ProcessSnapshot:
     """Return what is known of a process."""
     process = seen.process
     ago = time.perf_counter() - process.latest_at if process.latest else None
     compiles = [_doing(each) for each in seen.compiles]
-    return Snapshot(seen.pid, process.program, process.rank, process.ended, process.latest, ago, compiles)
+    return ProcessSnapshot(seen.pid, process.program, process.rank, process.ended, process.latest, ago, compiles)
 
 
-def _doing(seen: Seen) -> Doing:
+def _doing(seen: CompileSeen) -> Doing:
     compile, spent = seen.compile, seen.spent()
     names = [name for name, _ in compile.phases]
     return Doing(
@@ -98,13 +98,13 @@ def _doing(seen: Seen) -> Doing:
         now=doing(names, compile.backend, seen.place, shown_path),
         now_seconds=_now_seconds(seen, names),
         at=_at(seen),
-        phases=[Phase(name, seen.since(began)) for name, began in compile.phases],
+        phases=[PhaseInProgress(name, seen.since(began)) for name, began in compile.phases],
         parts=by_part(spent),
         spent=dict(sorted(spent.items(), key=lambda each: -each[1])),
     )
 
 
-def _at(seen: Seen) -> At | None:
+def _at(seen: CompileSeen) -> At | None:
     place = seen.place
     if place is None:
         return None
@@ -113,7 +113,7 @@ def _at(seen: Seen) -> At | None:
     return At(place.path, place.line, place.function, seen.since(place.since), library)
 
 
-def _now_seconds(seen: Seen, phases: list[str]) -> float:
+def _now_seconds(seen: CompileSeen, phases: list[str]) -> float:
     if seen.place is not None and traces_a_line(phases, seen.place):
         return seen.since(seen.place.since)
     return seen.since(seen.compile.phases[-1][1]) if phases else seen.now

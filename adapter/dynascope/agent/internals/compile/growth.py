@@ -13,7 +13,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
 from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 
 
-class Decision(NamedTuple):
+class SymbolDecision(NamedTuple):
     """A decision on a symbol: it is created, guarded, narrowed or replaced."""
 
     symbol: str
@@ -137,7 +137,7 @@ class Growth:
             ]
         return new
 
-    def symbols(self) -> list[Decision]:
+    def symbols(self) -> list[SymbolDecision]:
         """Return the new decisions on symbols.
 
         `ShapeEnv._version_counter` (2.1) changes with its replacements and ranges.
@@ -154,7 +154,7 @@ class Growth:
 
     def _decided(
         self, known: dict[str, Any], ranges: dict[Any, Any], guarded: set[str]
-    ) -> tuple[list[Decision], list[Decision]]:
+    ) -> tuple[list[SymbolDecision], list[SymbolDecision]]:
         """Return how new symbols were made, and what was decided on symbols.
 
         The range of one that is new is told last: the guards on it may have narrowed it.
@@ -173,16 +173,18 @@ class Growth:
                 origin = next(iter(sources), "a result")
                 span_then = "" if instead is not None or name in guarded else f" in {range_text(span)}"
                 made.append(
-                    Decision(name, f"made for {origin}: {numbers.get(symbol, 'unknown')}{span_then}", creates=True)
+                    SymbolDecision(
+                        name, f"made for {origin}: {numbers.get(symbol, 'unknown')}{span_then}", creates=True
+                    )
                 )
             if instead is not None:
                 verb = "specialised to" if instead.is_number else "replaced by"
                 fixes = sources if instead.is_number else ()
-                decided.append(Decision(name, f"{verb} {instead}", replaces=True, fixes=fixes))
+                decided.append(SymbolDecision(name, f"{verb} {instead}", replaces=True, fixes=fixes))
             elif before is not None:
-                decided.append(Decision(name, f"refined to {range_text(span)}"))
+                decided.append(SymbolDecision(name, f"refined to {range_text(span)}"))
             elif name in guarded:
-                decided.append(Decision(name, f"in {range_text(span)}", creates=True))
+                decided.append(SymbolDecision(name, f"in {range_text(span)}", creates=True))
         return made, decided
 
 
@@ -195,10 +197,10 @@ def _global_state() -> tuple[bool, ...]:
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), of_device("cpu"), of_device("cuda")
 
 
-def _guarded(guards: list[Any]) -> Iterator[Decision]:
+def _guarded(guards: list[Any]) -> Iterator[SymbolDecision]:
     for guard in guards:
         for symbol in symbols_of_guard(guard):
-            yield Decision(symbol, guarded_by(guard))
+            yield SymbolDecision(symbol, guarded_by(guard))
 
 
 def guarded_by(guard: Any) -> str:

@@ -37,7 +37,7 @@ _FRAME = re.compile(r'File "(.+?)", line (\d+), in (.*)(?:\n +(?!File ")(.*))?')
 ValueText = Callable[[Any], str]
 
 
-class Place(NamedTuple):
+class CodePlace(NamedTuple):
     """A line of the program, as a node's stack (`node.meta["stack_trace"]`, 1.13) has it."""
 
     path: str
@@ -54,7 +54,7 @@ class CodeLine(NamedTuple):
     """A line of a text, and the lines of the program that it is from, the innermost first."""
 
     text: str
-    places: tuple[Place, ...] = ()
+    places: tuple[CodePlace, ...] = ()
 
 
 def value_of_dynamo(node: Any) -> str:
@@ -74,15 +74,15 @@ def value_of_aot(node: Any) -> str:
     return "" if example is None else example_text(example)
 
 
-def places_of(stack: str | None, is_shown: Callable[[str], bool]) -> tuple[Place, ...]:
+def places_of(stack: str | None, is_shown: Callable[[str], bool]) -> tuple[CodePlace, ...]:
     """Return a stack text's innermost frame, and those of its callers whose file `is_shown`."""
-    frames = [Place(file, int(line), name, code.strip()) for file, line, name, code in _FRAME.findall(stack or "")]
+    frames = [CodePlace(file, int(line), name, code.strip()) for file, line, name, code in _FRAME.findall(stack or "")]
     return tuple(dict.fromkeys([*frames[-1:], *(each for each in frames[-2::-1] if is_shown(each.path))]))
 
 
 def module_code(module: Any, value_text: ValueText, is_shown: Callable[[str], bool]) -> Iterator[CodeLine]:
     """Yield the lines of a `torch.fx.GraphModule` (1.8) and its higher-order operators' graphs."""
-    known: dict[str | None, tuple[Place, ...]] = {}
+    known: dict[str | None, tuple[CodePlace, ...]] = {}
     yield from _placed_code(module.graph.nodes, "forward", value_text, is_shown, known)
     for name, part in module.__dict__.get("_modules", {}).items():
         if issubclass(type(part), torch.fx.GraphModule):
@@ -95,10 +95,10 @@ def _placed_code(
     name: str,
     value_text: ValueText,
     is_shown: Callable[[str], bool],
-    known: dict[str | None, tuple[Place, ...]],
+    known: dict[str | None, tuple[CodePlace, ...]],
 ) -> Iterator[CodeLine]:
     body = False
-    last: tuple[Place, ...] = ()
+    last: tuple[CodePlace, ...] = ()
     yield CodeLine(f"def {name}(self,")
     for node in nodes:
         value = value_text(node)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from dynascope.agent.internals.graph.code import CodeLine, Place, places_of, statement, value_of_aot
+from dynascope.agent.internals.graph.code import CodeLine, CodePlace, places_of, statement, value_of_aot
 from dynascope.agent.internals.sources import source_text
 from dynascope.facts.generated.names import users_name
 
@@ -93,7 +93,7 @@ def _users(users: Sequence[Any], is_users: Callable[[str], bool]) -> Iterator[Co
         yield CodeLine(f"# and by {len(users) - _USERS_TOLD} more")
 
 
-def _places(node: Any, is_users: Callable[[str], bool]) -> tuple[Place, ...]:
+def _places(node: Any, is_users: Callable[[str], bool]) -> tuple[CodePlace, ...]:
     return places_of(node.meta.get("stack_trace"), is_users) if node.op != "placeholder" else ()
 
 

@@ -23,7 +23,7 @@ from dynascope.facts.comparison.recorded import (
     no_compile,
     replaced,
 )
-from dynascope.facts.comparison.traced import Place
+from dynascope.facts.comparison.traced import TracedPlace
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.wire.beyond_dap import CompareBody, ComparedPlace
@@ -114,7 +114,7 @@ def _body(found: Compared) -> CompareBody:
     )
 
 
-def _place(place: Place | None) -> Any:
+def _place(place: TracedPlace | None) -> Any:
     return ComparedPlace(source=Source(path=place.path), line=place.line) if place is not None and place.path else None
 
 

@@ -29,7 +29,7 @@ class CannotGoBack(EvaluationError):
     """There is nothing to go back to, or a reason not to. The text is a message for the user."""
 
 
-class Place(NamedTuple):
+class RecordedPlace(NamedTuple):
     """A recorded line: the attempt's number, and the line's in the attempt."""
 
     attempt: int
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 class Moment:
     """A line of a tape, as `inspection.tape_line.Moment`, and the stop to report there."""
 
-    def __init__(self, attempt: Playback, line: TapeLine, place: Place, stop: Stop) -> None:
+    def __init__(self, attempt: Playback, line: TapeLine, place: RecordedPlace, stop: Stop) -> None:
         self.place = place
         self.stop = stop
         self.compile = attempt.name
@@ -84,7 +84,7 @@ class LookBack:
         attempts: Sequence[Playback],
         is_shown: Callable[[str], bool],
         stops_at: Callable[[str, int], bool],
-        at: Place | None = None,
+        at: RecordedPlace | None = None,
         go_to_stop: Callable[[Position], None] | None = None,
     ) -> None:
         """Take the attempts that have ended, oldest first, and two questions about files.
@@ -140,7 +140,7 @@ class LookBack:
         if self._at is not None:
             frame = self._stack(self._at)[number]
             every = range(len(self._attempts[self._at.attempt].lines))
-            places = (Place(self._at.attempt, each) for each in every)
+            places = (RecordedPlace(self._at.attempt, each) for each in every)
             place = next(each for each in places if self._frame(each) == frame)
         self._choose(place, Stop("restart"))
 
@@ -152,7 +152,7 @@ class LookBack:
         own = None if self._at is None else self._at.attempt
         place = next((place for place in self._before() if self._is(place, path, line)), None)
         if own is not None and (place is None or place.attempt != own):
-            others = (Place(own, number) for number in range(len(self._attempts[own].lines)))
+            others = (RecordedPlace(own, number) for number in range(len(self._attempts[own].lines)))
             if any(self._is(other, path, line) for other in others):
                 raise CannotGoBack(_COMES.format(self._attempts[own].name, line, os.path.basename(path), line))
         if place is None:
@@ -167,7 +167,7 @@ class LookBack:
             return
         for number, attempt in enumerate(self._attempts):
             if attempt.first_target <= target < attempt.first_target + len(attempt.lines):
-                self._choose(Place(number, target - attempt.first_target), Stop("goto"))
+                self._choose(RecordedPlace(number, target - attempt.first_target), Stop("goto"))
                 return
         raise CannotGoBack(_NOT_THERE)
 
@@ -176,7 +176,7 @@ class LookBack:
     def forward(self, command: ResumeCommand) -> Moment | None:
         """Return the line where a command ends, or None where it leads back to the stop itself."""
         assert self._at is not None
-        place: Place | None
+        place: RecordedPlace | None
         if command == "continue":
             place = next(filter(self._stops, self._after()), None)
             return None if place is None else self._moment(place, Stop("breakpoint"))
@@ -188,56 +188,56 @@ class LookBack:
 
     # ----
 
-    def _before(self, attempt: int | None = None) -> Iterator[Place]:
+    def _before(self, attempt: int | None = None) -> Iterator[RecordedPlace]:
         """Yield the lines before, the latest first; all, or those of one attempt."""
-        end = self._at or Place(len(self._attempts), 0)
+        end = self._at or RecordedPlace(len(self._attempts), 0)
         for each in range(end.attempt, -1, -1) if attempt is None else (attempt,):
             if each < len(self._attempts):
                 count = end.number if each == end.attempt else len(self._attempts[each].lines)
-                yield from filter(self._shows, (Place(each, number) for number in range(count - 1, -1, -1)))
+                yield from filter(self._shows, (RecordedPlace(each, number) for number in range(count - 1, -1, -1)))
 
-    def _after(self) -> Iterator[Place]:
+    def _after(self) -> Iterator[RecordedPlace]:
         assert self._at is not None
         for each in range(self._at.attempt, len(self._attempts)):
             start = self._at.number + 1 if each == self._at.attempt else 0
-            places = (Place(each, number) for number in range(start, len(self._attempts[each].lines)))
+            places = (RecordedPlace(each, number) for number in range(start, len(self._attempts[each].lines)))
             yield from filter(self._shows, places)
 
-    def _end_of_previous(self) -> Place | None:
+    def _end_of_previous(self) -> RecordedPlace | None:
         """Return the line at which an earlier attempt ended, in a function it had not left."""
         before = len(self._attempts) if self._at is None else self._at.attempt
         for attempt in range(before - 1, -1, -1):
             frames = self._attempts[attempt].frames_at_end
             for number in range(len(self._attempts[attempt].lines) - 1, -1, -1):
-                place = Place(attempt, number)
+                place = RecordedPlace(attempt, number)
                 if self._frame(place) in frames and self._shows(place):
                     return place
         return None
 
-    def _choose(self, place: Place | None, stop: Stop) -> None:
+    def _choose(self, place: RecordedPlace | None, stop: Stop) -> None:
         if place is None:
             raise CannotGoBack(_NOTHING_BEFORE)
         self.chosen = self._moment(place, stop)
 
-    def _moment(self, place: Place, stop: Stop) -> Moment:
+    def _moment(self, place: RecordedPlace, stop: Stop) -> Moment:
         return Moment(self._attempts[place.attempt], self._line(place), place, stop)
 
-    def _line(self, place: Place) -> TapeLine:
+    def _line(self, place: RecordedPlace) -> TapeLine:
         return self._attempts[place.attempt].lines[place.number]
 
-    def _frame(self, place: Place) -> FrameId:
+    def _frame(self, place: RecordedPlace) -> FrameId:
         return self._line(place).frame
 
-    def _is(self, place: Place, path: str, line: int) -> bool:
+    def _is(self, place: RecordedPlace, path: str, line: int) -> bool:
         function = self._attempts[place.attempt].function(self._frame(place))
         return self._line(place).line == line and real_path(function.path) == path
 
-    def _stack(self, place: Place) -> list[FrameId]:
+    def _stack(self, place: RecordedPlace) -> list[FrameId]:
         return [frame for frame, _ in self._attempts[place.attempt].stack(self._line(place))]
 
-    def _shows(self, place: Place) -> bool:
+    def _shows(self, place: RecordedPlace) -> bool:
         return self._is_shown(self._attempts[place.attempt].function(self._frame(place)).path)
 
-    def _stops(self, place: Place) -> bool:
+    def _stops(self, place: RecordedPlace) -> bool:
         attempt, line = self._attempts[place.attempt], self._line(place)
         return attempt.has_stopped_at(line) or self._stops_at(attempt.function(line.frame).path, line.line)

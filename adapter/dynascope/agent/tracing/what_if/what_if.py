@@ -27,7 +27,7 @@ from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
 from dynascope.explain.problem import where
-from dynascope.explain.what_if import Difference, harm
+from dynascope.explain.what_if import TraceDifference, harm
 
 _EFFECTS = (
     "To try this, Dynamo traces this frame to its end, and not all can be undone: {}. Ask again to try it all the same."
@@ -118,12 +118,12 @@ class WhatIf:
             state.effects_accepted = True
             raise EvaluationError(_EFFECTS_OF_KEEPING.format("; ".join(state.effects)))
 
-    def _try(self, change: Change) -> Difference:
+    def _try(self, change: Change) -> TraceDifference:
         kept = self._state.kept
         plain, changed = self._outcome(kept), self._outcome([*kept, change], change)
         is_worse = changed.error is not None and plain.error is None
         self._harm = harm(changed) if is_worse else None
-        return Difference(plain, changed)
+        return TraceDifference(plain, changed)
 
     def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
         state = self._state
