@@ -17,7 +17,7 @@ import types
 import weakref
 
 import torch
-from dynascope.agent.inspection.values.history_rows import Entry
+from dynascope.agent.inspection.values.history_rows import HistoryEntry
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.history.frame_history import FrameHistory
@@ -71,7 +71,7 @@ class Comparison:
             self.differences.append((what, recorded, truth))
 
 
-def _parts(entries: list[Entry]) -> tuple[Counter[tuple[tuple[str, int], str]], set[tuple[str, int]]]:
+def _parts(entries: list[HistoryEntry]) -> tuple[Counter[tuple[tuple[str, int], str]], set[tuple[str, int]]]:
     made = Counter(((e.path, e.line), e.what) for e in entries if e.what in ("made", "input", "deleted"))
     return made, {(e.path, e.line) for e in entries if e.what == "changed"} - {place for place, _ in made}
 

@@ -21,7 +21,7 @@ import torch
 from dynascope.agent.internals.autograd.failures import is_capturing
 from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.recorder import process
-from dynascope.agent.recorder.frame import Frame
+from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.facts import store
 
@@ -86,14 +86,14 @@ def test_nothing_of_a_compile_that_has_ended_is_kept(mode: str) -> None:
 
 def test_what_is_kept_is_found() -> None:
     def make_a_cycle() -> None:
-        frame = Frame.__new__(Frame)
+        frame = RecordedFrame.__new__(RecordedFrame)
         frame.user_caller = frame
 
     with references.of_new_objects():
-        holder = Frame.__new__(Frame)
+        holder = RecordedFrame.__new__(RecordedFrame)
         holder.unread = [(1, "x", torch.ones(1), 1)]
-        assert "Frame → list → tuple → Tensor → torch.Tensor" in references.kept(is_of_programs)
-        assert references.in_garbage(make_a_cycle) == ["Frame"]
+        assert "RecordedFrame → list → tuple → Tensor → torch.Tensor" in references.kept(is_of_programs)
+        assert references.in_garbage(make_a_cycle) == ["RecordedFrame"]
 
 
 def test_locals_of_a_running_frame_are_not_kept_by_reading_them() -> None:

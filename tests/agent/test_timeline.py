@@ -6,7 +6,7 @@ import re
 import runpy
 
 import pytest
-from dynascope.agent.session.timeline import KEPT, Timeline
+from dynascope.agent.session.timeline import KEPT, TimelineEvents
 from dynascope.wire.beyond_dap import TimelineEvent
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -164,7 +164,7 @@ def test_forth_again_to_a_graph_break_from_which_one_has_gone_back() -> None:
 
 
 def test_without_a_stop_only_the_newest_events_are_kept() -> None:
-    timeline = Timeline()
+    timeline = TimelineEvents()
     for number in range(KEPT + 5):
         timeline.add("compiled", f"f{number} is compiled.")
     body = timeline.newest(2)
@@ -174,7 +174,7 @@ def test_without_a_stop_only_the_newest_events_are_kept() -> None:
 
 @pytest.mark.parametrize("replays", [True, False])
 def test_an_event_that_a_repeated_trace_meets_again_is_listed_once(replays: bool) -> None:
-    timeline = Timeline()
+    timeline = TimelineEvents()
     for _ in range(2):
         timeline.add("graph break", "Graph break: no.", position=7)
         if not replays:

@@ -8,7 +8,7 @@ import pytest
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
-from dynascope_lsp.explorer.timeline import Span, Timeline, timeline
+from dynascope_lsp.explorer.timeline import LaunchTimeline, Span, timeline
 
 from tests.support.facts import sample
 
@@ -26,7 +26,7 @@ BACKWARD = [Phase(NO_PARENT, "compile_fx.<locals>.bw_compiler", 0.0, 0.5)]
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Timeline:
+def found(tmp_path: Path) -> LaunchTimeline:
     model_path, layers_path = map(str, sample.write_workspace(tmp_path))
     store = tmp_path / ".dynascope/facts.db"
     writer = Writer(store, sample.new_run(tmp_path))
@@ -45,11 +45,11 @@ def found(tmp_path: Path) -> Timeline:
     return made
 
 
-def span(found: Timeline, status: str, name: str) -> Span:
+def span(found: LaunchTimeline, status: str, name: str) -> Span:
     return next(each for each in found.spans if each.status == status and name in each.name)
 
 
-def test_compiles_are_in_the_order_they_began_without_those_that_were_skipped(found: Timeline):
+def test_compiles_are_in_the_order_they_began_without_those_that_were_skipped(found: LaunchTimeline):
     told = [(each.name, each.status, each.began, each.seconds) for each in found.spans]
     assert told[0] == ("Model.forward [0/0]", "compiled", 0.0, 4.0)
     assert told[1] == ("Model.forward [0/0] compiled later", "later", 5.0, 0.5)
@@ -57,7 +57,7 @@ def test_compiles_are_in_the_order_they_began_without_those_that_were_skipped(fo
     assert found.title.startswith("Timeline of train.py, ") and list(found.processes.values()) == ["process 4711"]
 
 
-def test_phases_are_of_parts_of_the_compiler_and_unknown_ones_of_the_part_around_them(found: Timeline):
+def test_phases_are_of_parts_of_the_compiler_and_unknown_ones_of_the_part_around_them(found: LaunchTimeline):
     (first, *_) = found.spans
     told = [(*found.names[name], parent, began, seconds) for name, parent, began, seconds in first.phases]
     assert told[5:] == [
@@ -69,7 +69,7 @@ def test_phases_are_of_parts_of_the_compiler_and_unknown_ones_of_the_part_around
     assert [(found.names[name][1], began) for name, _, began, _ in later.phases] == [("Inductor", 5.0)]
 
 
-def test_what_went_wrong_is_at_the_time_when_it_was_known(found: Timeline):
+def test_what_went_wrong_is_at_the_time_when_it_was_known(found: LaunchTimeline):
     first = span(found, "compiled", "[0/0]")
     marks = [(each.kind, each.at, each.place.line if each.place else None) for each in first.marks]
     assert marks == [("restart", 1.0, None), ("graph break", 1.5, 5)]

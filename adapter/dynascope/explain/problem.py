@@ -118,7 +118,7 @@ class Positions(Protocol):
         """Return the present line of a recorded one."""
 
 
-class Recorded:
+class RecordedPositions:
     """The lines as they were recorded."""
 
     def now(self, fact: model.Fact | model.Compile) -> int | None:
@@ -128,7 +128,7 @@ class Recorded:
         return then
 
 
-RECORDED = Recorded()
+RECORDED = RecordedPositions()
 
 
 class Identities:

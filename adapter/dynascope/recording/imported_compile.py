@@ -22,7 +22,7 @@ from dynascope.facts.model import (
 )
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.user_stack import UserFrame
-from dynascope.recording.torch_trace import Entry, TraceLog
+from dynascope.recording.torch_trace import LogEntry, TraceLog
 
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_(\d+)$")
 _HIGHER_ORDER = re.compile(r"\n  Higher Order Operator: [^\n]*")
@@ -64,7 +64,7 @@ class ImportedCompile:
         """Whether the log says which code was compiled."""
         return bool(self._metrics or self._started)
 
-    def read(self, entry: Entry) -> None:
+    def read(self, entry: LogEntry) -> None:
         metadata = entry.metadata
         self._attempt = max(self._attempt, int(metadata.get("attempt") or 0))
         if "dynamo_start" in metadata:

@@ -16,7 +16,7 @@ _HEADER = re.compile(r"V\d{4} [\d:.]+ (?P<process>\d+) \S+?:\d+\] (?P<json>\{.*)
 _NAMES = ("dedicated_log_torch_trace_", "dedicated_log_rank")
 
 
-class Entry(Struct):
+class LogEntry(Struct):
     """One entry: `metadata` is its JSON object, `payload` the text after it."""
 
     metadata: dict[str, Any]
@@ -46,9 +46,9 @@ class TraceLog(Struct):
     damaged: int = 0
     """The number of unreadable entries: a program killed during a write leaves one."""
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[LogEntry]:
         """Yield the entries in the order of the file, without those of the string table."""
-        entry: Entry | None = None
+        entry: LogEntry | None = None
         payload: list[str] = []
         with self.path.open(encoding="utf-8", errors="replace", newline="\n") as file:
             for line in file:
@@ -74,7 +74,7 @@ class TraceLog(Struct):
     def _file(self, name: Any) -> str:
         return self.strings.get(name, "") if isinstance(name, int) else str(name or "")
 
-    def _read(self, line: str) -> Entry | None:
+    def _read(self, line: str) -> LogEntry | None:
         match = _HEADER.match(line)
         if match is None:
             return None
@@ -87,7 +87,7 @@ class TraceLog(Struct):
         if isinstance(interned, list) and len(interned) == 2:
             self.strings[interned[1]] = interned[0]
             return None
-        return Entry(metadata, process=int(match["process"]))
+        return LogEntry(metadata, process=int(match["process"]))
 
 
 def logs_in(folder: Path) -> list[Path]:

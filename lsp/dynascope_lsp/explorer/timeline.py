@@ -49,7 +49,7 @@ class Span(Struct, kw_only=True, rename="camel"):
     place: Place | None
 
 
-class Timeline(Struct):
+class LaunchTimeline(Struct):
     title: str
     processes: dict[int, str]
     """The processes that compiled, by the numbers of their runs."""
@@ -59,7 +59,7 @@ class Timeline(Struct):
     """As they began."""
 
 
-def timeline(reader: Reader, launch: str) -> Timeline | None:
+def timeline(reader: Reader, launch: str) -> LaunchTimeline | None:
     """Return the timeline of a run; None if nothing was compiled in it."""
     runs = {run.id: run for run in reader.runs() if run.launch == launch}
     happened = _facts_of_compiles(reader, launch)
@@ -79,7 +79,7 @@ def timeline(reader: Reader, launch: str) -> Timeline | None:
         for mark in span.marks:
             mark.at -= first
     program = min(runs.values(), key=lambda run: run.began)
-    return Timeline(
+    return LaunchTimeline(
         title=f"Timeline of {program_name(program)}, {when(program.began)}",
         processes={number: process_name(runs[number]) for number in sorted({each.run for each in compiles})},
         names=list(names),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.backward.runtime.run_reporter import Recorder, inputs_by_device
+from dynascope.agent.backward.runtime.run_reporter import RunReporter, inputs_by_device
 from dynascope.agent.events.autograd.observer import RunGiven
 from dynascope.agent.internals.autograd.captured_graph import input_nodes, scalar_moves
 from dynascope.agent.isolation.isolation import undisturbed
@@ -165,7 +165,7 @@ def test_the_time_of_the_gpu_is_that_of_the_graph(monkeypatch: pytest.MonkeyPatc
 
     given = RunGiven([torch.ones(3), fake_input()], [], [], [])
     compiler = type("Compiler", (), {})()
-    recorder, runs = Recorder(), []
+    recorder, runs = RunReporter(), []
     recorder.add(runs.append)
     with monkeypatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: True)

@@ -17,7 +17,7 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.internals.codegen.codegen import EndedFrame, Ending, PartKind, Resume, telling
+from dynascope.agent.internals.codegen.codegen import EndedFrame, EndedGraph, PartKind, ResumeFunction, telling
 from dynascope.agent.internals.frames.frame_state import symbolic_locals
 from dynascope.agent.internals.frames.stack_roles import stack_roles
 from dynascope.agent.program.tracebacks import hidden_frame
@@ -45,12 +45,12 @@ class _Noted(list[Any]):
 class CodegenEvents(Events):
     """Call `ended` for each graph that ends while its frames still exist, on the compiling thread."""
 
-    def __init__(self, ended: Callable[[Ending], None], failures: HookFailures) -> None:
+    def __init__(self, ended: Callable[[EndedGraph], None], failures: HookFailures) -> None:
         super().__init__(failures)
         self._ended = ended
-        self._endings: dict[int, Ending] = {}
+        self._endings: dict[int, EndedGraph] = {}
         """By graph."""
-        self._notes: dict[int, tuple[Ending, Any]] = {}
+        self._notes: dict[int, tuple[EndedGraph, Any]] = {}
         """By `SideEffects`: the graph's end, and the current pass."""
         self._wrap_graph()
         self._wrap_suffix()
@@ -62,7 +62,7 @@ class CodegenEvents(Events):
         self._endings.clear()
         self._notes.clear()
 
-    def _known(self, output: Any) -> Ending | None:
+    def _known(self, output: Any) -> EndedGraph | None:
         return self._endings.get(id(output))
 
     def _wrap_graph(self) -> None:
@@ -118,7 +118,7 @@ class CodegenEvents(Events):
         """Record one frame of a graph that ends; called for the innermost first."""
         ending = self._known(output)
         if ending is None or any(frame.translator is tx for frame in ending.frames):
-            ending = Ending(output)
+            ending = EndedGraph(output)
             self._endings[id(output)] = ending
         stack, names = list(values[: meta.num_stack]), list(meta.locals_names)
         after = dict(tx.symbolic_locals)
@@ -172,7 +172,7 @@ class CodegenEvents(Events):
             ending = self._known(translator.output)
             if ending is not None:
                 arguments = [each for each in code.co_varnames[: code.co_argcount] if not each.startswith(_NESTED)]
-                ending.resumes.append(Resume(name, code, tuple(arguments)))
+                ending.resumes.append(ResumeFunction(name, code, tuple(arguments)))
 
         self.call_after(torch_names.MAKE_CALL_GENERATED_CODE, calls)
         self.call_after(torch_names.CREATE_RESUME, resumes)
@@ -191,7 +191,7 @@ def _is_left_for_error() -> bool:
     return at is not None and at.tb_frame is frame
 
 
-def _mark(ending: Ending, cg: Any, kind: PartKind, subject: object | None) -> None:
+def _mark(ending: EndedGraph, cg: Any, kind: PartKind, subject: object | None) -> None:
     """Mark the kind of the code generated from here on, until the next mark."""
     ending.marks.append((len(cg.get_instructions()), kind, subject))
 

@@ -9,7 +9,7 @@ from dynascope.agent.events.codegen import CodegenEvents
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.inspection.values.value_names import ValueNames
-from dynascope.agent.internals.codegen.codegen import Ending, Resume
+from dynascope.agent.internals.codegen.codegen import EndedGraph, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
@@ -33,7 +33,7 @@ class Codegen(FilterSource):
         self._reported = OncePerCompile()
         self.listen(CodegenEvents(self._ended, self.hook.failures))
 
-    def _ended(self, ending: Ending) -> None:
+    def _ended(self, ending: EndedGraph) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             place = tuple((id(translators.code_of(each)), translators.current_index(each)) for each in stack)
             if self._reported.is_new(state, (place, ending.reason)):
@@ -42,7 +42,7 @@ class Codegen(FilterSource):
         self.hook.during_instruction(serve)
 
 
-def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
+def _event(ending: EndedGraph, stack: list[Translator]) -> CompilerEvent:
     messages = break_message.parse_all(ending.reason) if ending.is_break else []
     values, names = sum(1 for frame in ending.frames for _ in frame.values()), [each.name for each in ending.resumes]
     outputs = len(ending.outputs()) if ending.graph_name is not None else None
@@ -51,7 +51,7 @@ def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     return CompilerEvent(event_info("codegen", "\n".join(lines), stack), title, stack, messages=messages)
 
 
-def _told(ending: Ending) -> list[str]:
+def _told(ending: EndedGraph) -> list[str]:
     names, effects = ValueNames(ending), SideEffects(ending.output)
     values = [each for frame in ending.frames for each in frame.values()]
     parts = {
@@ -63,7 +63,7 @@ def _told(ending: Ending) -> list[str]:
     return [f"{heading}: {text}" for heading, text in parts.items() if text]
 
 
-def _continuation(resume: Resume) -> str:
+def _continuation(resume: ResumeFunction) -> str:
     return f"{resume.name}({', '.join(resume.arguments)}) continues in {original_code(resume.code).co_name}"
 
 

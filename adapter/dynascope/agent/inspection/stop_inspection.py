@@ -20,7 +20,7 @@ from dynascope.agent.inspection.stack_frames import (
     values_of,
 )
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.locations import Locations
+from dynascope.agent.inspection.values.locations import LocationReferences
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import (
     GRAPH,
@@ -66,7 +66,7 @@ class StopInspection(ABC):
         self._children: dict[int, tuple[Children, Names | None]] = {}
         self._if_empty: dict[int, Variable] = {}
         """The row that an empty scope shows, for the reference of each scope."""
-        self._locations = Locations(ids)
+        self._locations = LocationReferences(ids)
         self.frames: list[StackFrame] = []
         """The frames, innermost first."""
         self.symbolic_frames = 0

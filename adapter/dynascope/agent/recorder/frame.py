@@ -74,7 +74,7 @@ def code_facts(translator: Any) -> Code:
     return code
 
 
-class Frame:
+class RecordedFrame:
     """An active frame. It refers to Dynamo's variables, and so to the program's values: it must be in no cycle."""
 
     __slots__ = (
@@ -107,7 +107,7 @@ class Frame:
         self.line = translators.line_of(translator)
         self.line_began = 0.0
         """When Dynamo began the line, by its thread's clock."""
-        self.user_caller: Frame | None = None
+        self.user_caller: RecordedFrame | None = None
         """The innermost of its callers that is in the user's own code."""
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []
@@ -118,6 +118,6 @@ class Frame:
         """Each list, dict … that the trail has, as it was then: it may be changed in place."""
 
     @property
-    def in_user_code(self) -> Frame | None:
+    def in_user_code(self) -> RecordedFrame | None:
         """Return the innermost frame, from this one outwards, that is in the user's own code."""
         return self if self.code.is_user_code else self.user_caller

@@ -80,7 +80,7 @@ def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Calla
 
 
 @dataclass
-class Recorded:
+class ProcessRecording:
     """The store that this process records into, and the compile in progress.
 
     `run` is its number in the store; None before it has written anything.
@@ -91,7 +91,7 @@ class Recorded:
     in_progress: CompileRecording | None
 
 
-def recorded() -> Recorded | None:
+def recorded() -> ProcessRecording | None:
     """Return what this process has recorded; None if it does not record."""
     return _recording.recorded() if _recording is not None and _recording.is_on else None
 
@@ -143,9 +143,9 @@ class _Recording:
             collector.prepare()
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> ProcessRecording:
         run = self._writer.run if self._writer is not None else None
-        return Recorded(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
+        return ProcessRecording(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
 
     def compile_on(self, thread: int) -> ShownCompile | None:
         return self._recorder.shown_on(thread) if self._recorder is not None else None

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from dynascope.agent.program.clock import Clock
-from dynascope.agent.recorder.frame import Frame
+from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.facts.in_progress.board import Slot
 from dynascope.facts.in_progress.model import CompileInProgress, Standing, TracingPlace
 from dynascope.facts.profile.model import Phase
@@ -44,7 +44,7 @@ class ShownCompile:
         shown.spent[name] = shown.spent.get(name, 0.0) + now - shown.charged
         shown.charged = now
 
-    def traces(self, frame: Frame | None) -> None:
+    def traces(self, frame: RecordedFrame | None) -> None:
         """Show where Dynamo is; None: it has left the outermost frame."""
         if frame is None:
             self.place = None
@@ -54,7 +54,7 @@ class ShownCompile:
         self.place = TracingPlace(*self._at(user), None if user is frame else self._at(frame))
         self._slot.write(self.place)
 
-    def _at(self, frame: Frame) -> tuple[str, int, str, float]:
+    def _at(self, frame: RecordedFrame) -> tuple[str, int, str, float]:
         return frame.code.path, frame.line, frame.code.function, frame.line_began - self.compile.start
 
     def attempt_begins(self, number: int) -> None:

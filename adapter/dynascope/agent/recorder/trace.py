@@ -19,7 +19,7 @@ from dynascope.agent.internals.variables.assigned import Texts, is_pending, tens
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.recorder.frame import Frame, code_facts, has_file
+from dynascope.agent.recorder.frame import RecordedFrame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
@@ -45,7 +45,7 @@ class Trace:
         self._times = times
         self._profile = profile
         self._shown = shown
-        self._frames: list[Frame] = []
+        self._frames: list[RecordedFrame] = []
         self._now = this_threads_clock().now
         self._since = self._now()
         self._phases = 0
@@ -65,7 +65,7 @@ class Trace:
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
-        frame = Frame(translator, code, times)
+        frame = RecordedFrame(translator, code, times)
         above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
         traced = translators.code_of(translator)
         frame.traced = self._profile.entered(above, line, traced, code.function, code.path, code.first_line)
@@ -154,7 +154,7 @@ class Trace:
                 spent[0] += seconds
             self._profile.spent(frame.traced, seconds)
 
-    def _line_ends(self, frame: Frame) -> None:
+    def _line_ends(self, frame: RecordedFrame) -> None:
         self._grown(frame)
         if frame.unread:
             self._decide_read(frame)
@@ -164,7 +164,7 @@ class Trace:
         if names is not None:
             self._assigned(frame, names)
 
-    def _grown(self, frame: Frame) -> None:
+    def _grown(self, frame: RecordedFrame) -> None:
         """Add to the trail what was decided since the last time, at the frame's line."""
         if self._growth is None:
             return
@@ -213,7 +213,7 @@ class Trace:
             for frame, unread, containers in known:
                 frame.unread, frame.containers = unread, containers
 
-    def _decide_read(self, frame: Frame) -> None:
+    def _decide_read(self, frame: RecordedFrame) -> None:
         """Add to the trail those values that Dynamo has read by now."""
         waiting = []
         for each in frame.unread:
@@ -227,7 +227,7 @@ class Trace:
             self._decide_value(frame, name, variable, fact[0] if fact is not None else None, number, after)
         frame.unread = waiting
 
-    def _decide_changed(self, frame: Frame) -> None:
+    def _decide_changed(self, frame: RecordedFrame) -> None:
         """Add to the trail the containers that the line has changed in place."""
         for name, (variable, before) in list(frame.containers.items()):
             if self._local(frame.translator, name) is not variable:
@@ -235,7 +235,9 @@ class Trace:
             elif extent(variable) != before:
                 self._decide_value(frame, name, variable, None, frame.number, self.trail.latest)
 
-    def _decide_value(self, frame: Frame, name: str, variable: Any, known: str | None, number: int, after: int) -> None:
+    def _decide_value(
+        self, frame: RecordedFrame, name: str, variable: Any, known: str | None, number: int, after: int
+    ) -> None:
         """Add to the trail what a name is; `known`: the text of a tensor or a number."""
         if name[0] == "." or name.startswith("___"):
             return
@@ -254,7 +256,7 @@ class Trace:
         with torch._C.DisableTorchFunction():
             return variable_text(ViewOptions(effects, decided_only=True), variable, 0)
 
-    def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
+    def _assigned(self, frame: RecordedFrame, names: tuple[str, ...]) -> None:
         for name in names:
             variable = self._local(frame.translator, name)
             if variable is None:
@@ -268,7 +270,7 @@ class Trace:
                     frame.noted[name] = variable
                     self._decide_value(frame, name, variable, known, frame.number, self.trail.latest)
 
-    def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> str | None:
+    def _note(self, frame: RecordedFrame, line: int, name: str, variable: Any, role: TensorRole) -> str | None:
         """Record a tensor or a number, and return its text; None for any other value."""
         fact = tensor_or_number(variable, self._texts)
         if fact is None:

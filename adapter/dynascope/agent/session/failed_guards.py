@@ -38,7 +38,7 @@ class Failed:
 
 
 @dataclass(slots=True)
-class Frame:
+class FrameStandIn:
     """The function that is compiled, in the form of a frame; `translator` is None if it is not traced."""
 
     f_code: Any
@@ -47,7 +47,7 @@ class Frame:
     translator: Any = None
 
 
-def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
+def first_failed(entry: CacheEntry, frame: FrameStandIn) -> Failed | str:
     """Return the guard that fails, or why the entry is not used although none does."""
     if entry.dropped is not None:
         return says.DROPPED.format(reason=readable(entry.dropped))
@@ -65,7 +65,7 @@ def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     return Failed(entry.compile_id, text, parsed.guard, subject, entry.guards, parsed.hint, place, told)
 
 
-def _fits(entry: CacheEntry, frame: Frame) -> str:
+def _fits(entry: CacheEntry, frame: FrameStandIn) -> str:
     then = compile_context.name_of_backend(entry.backend)
     if frame.translator is not None:
         now = compile_context.backend_name(translators.output_of(frame.translator))
@@ -100,7 +100,7 @@ def _tensor_type(entry: CacheEntry, subject: GuardedValue) -> str | None:
     return None
 
 
-def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: Frame) -> str:
+def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: FrameStandIn) -> str:
     """Return what the guard wants and what it meets, as a clause."""
     value = failed_guard.value_met(guard, frame)
     if subject.kind == "global state":
@@ -146,7 +146,7 @@ def _wanted(guard: str, subject: GuardedValue, entry: CacheEntry, met_object: ob
     return told if member is None else f"be {member}"
 
 
-def _numbers(guard: str, subject: GuardedValue, frame: Frame, value: str | None, now_met: str | None) -> str:
+def _numbers(guard: str, subject: GuardedValue, frame: FrameStandIn, value: str | None, now_met: str | None) -> str:
     """Return the numbers that a condition meets, as the end of a sentence."""
     if subject.kind == "sizes":
         return f", with {value}" if value else ""

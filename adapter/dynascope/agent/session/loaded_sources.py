@@ -27,7 +27,7 @@ from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
     from dynascope.agent.events.wrapping import Events
-    from dynascope.agent.internals.codegen.codegen import Ending
+    from dynascope.agent.internals.codegen.codegen import EndedGraph
     from dynascope.agent.tracing.hook import Hook
 
 _FAILED = "dynascope failed to keep what a compile made for reading; the compile continues.\n"
@@ -125,7 +125,7 @@ class LoadedSourceDocuments(TraceObserver):
         lines = graph_code.module_code(module, graph_code.value_of_dynamo, lambda path: is_user_code(real_path(path)))
         self.documents.graph_compiled(function, compile_id, lines)
 
-    def _graph_ended(self, ending: Ending) -> None:
+    def _graph_ended(self, ending: EndedGraph) -> None:
         from dynascope.agent.inspection.scopes.codegen import parts_of
         from dynascope.agent.internals.frames.translators import code_of
 

@@ -26,7 +26,7 @@ from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program import collector, coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
-from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.session.timeline import TimelineEvents
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.from_agent import DynamoReady, Output, Stopping
@@ -48,7 +48,7 @@ class AgentSession(SuspensionObserver):
         self.suspension = suspension
         self.configured = threading.Event()
         """Set by `ConfigurationDone`, and at the end of the session, to let the program start."""
-        self.timeline = Timeline()
+        self.timeline = TimelineEvents()
         self._timeline_observer: TimelineObserver | None = None
         self.stops = CompileStops(self._send_of_stops, suspension)
         self.hook: Hook | None = None

@@ -19,7 +19,7 @@ _NOT_REPEATED: tuple[TimelineKind, ...] = ("stop", "restart")
 """Events that a repeated trace does not meet again: where they come again, they happen again."""
 
 
-class Timeline:
+class TimelineEvents:
     """The events of this process; added on compiling threads, read on any."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
-from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.session.timeline import TimelineEvents
 from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tape.playback import Playback
@@ -50,7 +50,7 @@ _MOVES = ("step", "goto", "restart")
 class TimelineObserver(TraceObserver):
     """Add events to a timeline while the hook is installed."""
 
-    def __init__(self, hook: Hook, timeline: Timeline) -> None:
+    def __init__(self, hook: Hook, timeline: TimelineEvents) -> None:
         self._hook = hook
         self._timeline = timeline
         self._restart_reason = ""

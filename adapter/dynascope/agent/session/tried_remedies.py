@@ -12,7 +12,7 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.guards.changed import Changed, changed_numbers, known_before_trace
-from dynascope.agent.session.failed_guards import Failed, Frame
+from dynascope.agent.session.failed_guards import Failed, FrameStandIn
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.explain import why as says
 from dynascope.explain.remedies import remedies
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _STILL_THERE = says.STILL_THERE.format(needs=f", because {STAYS}")
 
 
-def advice(inspection: StopInspection, frame: Frame, subject: GuardedValue, same: Sequence[Failed]) -> list[Row]:
+def advice(inspection: StopInspection, frame: FrameStandIn, subject: GuardedValue, same: Sequence[Failed]) -> list[Row]:
     """Return the advice on a value, and what a trace with it comes to.
 
     `same`: the guards that failed for it, newest first.
@@ -44,7 +44,7 @@ class _Tried:
     def __init__(
         self,
         inspection: StopInspection,
-        frame: Frame,
+        frame: FrameStandIn,
         subject: GuardedValue,
         failed: Failed,
         changed: Sequence[Changed],

@@ -16,7 +16,7 @@ from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
 from dynascope.agent.isolation.isolation import as_for_the_call
 from dynascope.agent.program.collector import collection_postponed
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
+from dynascope.agent.session.failed_guards import Failed, FrameStandIn, first_failed
 from dynascope.agent.session.tried_remedies import advice
 from dynascope.explain import why as says
 from dynascope.explain.coming_recompiles import sentence
@@ -34,18 +34,18 @@ def answer(inspection: StopInspection) -> EvaluateResult:
         raise EvaluationError(says.NO_COMPILE)
     skipped = inspection.skipped_frame
     if skipped is not None:
-        frame = Frame(skipped.f_code, skipped.f_locals, skipped.f_globals)
+        frame = FrameStandIn(skipped.f_code, skipped.f_locals, skipped.f_globals)
     elif inspection.names_of(inspection.frames[0].id) is None:
         raise EvaluationError(says.NO_COMPILE)
     else:
         outermost = inspection.frame(inspection.frames[inspection.symbolic_frames - 1].id)
         known = vars(outermost)
-        frame = Frame(translators.code_of(outermost), known["f_locals"], known["f_globals"], outermost)
+        frame = FrameStandIn(translators.code_of(outermost), known["f_locals"], known["f_globals"], outermost)
     with collection_postponed():
         return inspection.result(_told(inspection, frame))
 
 
-def _told(inspection: StopInspection, frame: Frame) -> Row:
+def _told(inspection: StopInspection, frame: FrameStandIn) -> Row:
     code = compiled_code(frame.f_code)
     name = name_of(code)
     entries = all_cache_entries(code)
@@ -96,7 +96,7 @@ def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
     return Row(entry.compile_id, f"{found.told} ({where}).", children=Children(named=rows), made_at=found.place)
 
 
-def _varying(frame: Frame, compile_id: str) -> list[Row]:
+def _varying(frame: FrameStandIn, compile_id: str) -> list[Row]:
     """Return the guards of this compile, as far as it is traced, that will fail later."""
     if frame.translator is None:
         return []
@@ -114,7 +114,7 @@ def _varying(frame: Frame, compile_id: str) -> list[Row]:
 # ---- what differs, what helps, the limit
 
 
-def _differing(inspection: StopInspection, compile_id: str, frame: Frame, failed: list[Failed]) -> list[Row]:
+def _differing(inspection: StopInspection, compile_id: str, frame: FrameStandIn, failed: list[Failed]) -> list[Row]:
     """Return the arguments that differ and of which no guard that failed has told."""
     rows, keywords = [], keywords_of(frame.f_code)
     compiles = inspection.compiles
@@ -133,7 +133,7 @@ def _differing(inspection: StopInspection, compile_id: str, frame: Frame, failed
     return rows
 
 
-def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) -> list[Row]:
+def _remedies(inspection: StopInspection, frame: FrameStandIn, failed: list[Failed]) -> list[Row]:
     """Return the advice on each value that changed, and what a trace with it comes to."""
     by_subject: dict[GuardedValue, list[Failed]] = {}
     for each in failed:

@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
-from dynascope.agent.tracing.thread_state import Threads, ThreadState
+from dynascope.agent.tracing.thread_state import ThreadState, ThreadStates
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
@@ -24,12 +24,12 @@ _TRACED_DIFFERENTLY = (
 _ENDED_BY = "{} ended this compile before the place to go back to was reached.\n"
 
 
-class Compiles:
+class HookedCompiles:
     """The `convert_frame.DynamoCalls` of the hook, on compiling threads."""
 
     def __init__(
         self,
-        threads: Threads,
+        threads: ThreadStates,
         suspension: Suspension,
         stops: CompileStops,
         send: Callable[[Message], None],

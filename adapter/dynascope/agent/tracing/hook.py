@@ -22,7 +22,7 @@ from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.compiles import Compiles
+from dynascope.agent.tracing.compiles import HookedCompiles
 from dynascope.agent.tracing.history.histories import Histories, StopsAt, always, never
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
@@ -30,7 +30,7 @@ from dynascope.agent.tracing.step_continuation import StepContinuation
 from dynascope.agent.tracing.stepping import StepMode
 from dynascope.agent.tracing.stop_check import StopCheck
 from dynascope.agent.tracing.stop_thread import StopThread
-from dynascope.agent.tracing.thread_state import Threads, ThreadState
+from dynascope.agent.tracing.thread_state import ThreadState, ThreadStates
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.what_if.change import make
 from dynascope.wire.from_agent import Output
@@ -45,7 +45,7 @@ class Hook:
     def __init__(
         self, suspension: Suspension, stops: CompileStops, listings: Listings, send: Callable[[Message], None]
     ) -> None:
-        self.threads = Threads()
+        self.threads = ThreadStates()
         self.enabled = True
         self.frames_entered = 0
         """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
@@ -54,7 +54,7 @@ class Hook:
         self._checks: tuple[StopCheck, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
         self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)
-        self.compiles = Compiles(self.threads, suspension, stops, send)
+        self.compiles = HookedCompiles(self.threads, suspension, stops, send)
         self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
         self._retraces = Retraces(self.compiles.trace_repeats, self.failures)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)

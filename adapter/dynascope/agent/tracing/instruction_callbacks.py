@@ -10,7 +10,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.thread_state import Threads, ThreadState
+from dynascope.agent.tracing.thread_state import ThreadState, ThreadStates
 
 
 class InstructionCallbacks:
@@ -18,7 +18,7 @@ class InstructionCallbacks:
 
     def __init__(
         self,
-        threads: Threads,
+        threads: ThreadStates,
         on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
     ) -> None:
         """Take `on_instruction`, called with the line; it may not raise."""

@@ -64,7 +64,7 @@ class ThreadState:
         return self.compile
 
 
-class Threads:
+class ThreadStates:
     """The states of the threads by ident; a thread that never compiles has none."""
 
     def __init__(self) -> None:

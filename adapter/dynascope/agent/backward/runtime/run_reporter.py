@@ -29,15 +29,15 @@ T = TypeVar("T")
 
 _lock = fork_safe(threading.RLock())
 _users = 0
-_recorder: Recorder | None = None
+_recorder: RunReporter | None = None
 
 
-def acquire() -> Recorder:
+def acquire() -> RunReporter:
     """Return the recorder of the process, which observes captures while it has users."""
     global _users, _recorder
     with _lock:
         if _recorder is None:
-            _recorder = Recorder()
+            _recorder = RunReporter()
         _users += 1
         return _recorder
 
@@ -67,7 +67,7 @@ class _Run:
         self.events: tuple[Any, Any] | None = None
 
 
-class Recorder(BackwardObserver):
+class RunReporter(BackwardObserver):
     """Observe compiled autograd; receivers get reports on the thread that ran the backward."""
 
     def __init__(self) -> None:

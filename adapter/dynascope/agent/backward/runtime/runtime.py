@@ -11,7 +11,7 @@ import torch
 
 from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
-from dynascope.agent.backward.runtime.run_reporter import Recorder
+from dynascope.agent.backward.runtime.run_reporter import RunReporter
 from dynascope.agent.events.autograd import compiler_switch
 from dynascope.agent.events.autograd.compiler_switch import GraphCompiler, Switch
 from dynascope.agent.internals.autograd import failures as autograd_failures
@@ -20,10 +20,10 @@ from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import OUR_FOLDER
 
 _lock = fork_safe(threading.RLock())
-_recorder: Recorder | None = None
+_recorder: RunReporter | None = None
 
 
-def _reporter() -> Recorder:
+def _reporter() -> RunReporter:
     """Return the process's recorder, kept since a captured graph may run in another context."""
     global _recorder
     with _lock:

@@ -11,7 +11,7 @@ from dynascope.agent.inspection.values import symbolic
 from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.value_names import ValueNames
-from dynascope.agent.internals.codegen.codegen import Ending, Part, Resume
+from dynascope.agent.internals.codegen.codegen import EndedGraph, Part, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import expression, way
 from dynascope.agent.internals.frames.instructions import Instruction, described
 from dynascope.agent.internals.frames.resume import original_code
@@ -30,7 +30,7 @@ NAME = "Codegen"
 _NOTHING = "none"
 
 
-def instruction_rows(generated: list[Any], ending: Ending, names: ValueNames) -> list[Row]:
+def instruction_rows(generated: list[Any], ending: EndedGraph, names: ValueNames) -> list[Row]:
     """Return a row for each group, with its instructions below, numbered in the function."""
     listing = described(generated)
     labels = _labels(generated, ending, names)
@@ -44,7 +44,7 @@ def instruction_rows(generated: list[Any], ending: Ending, names: ValueNames) ->
     return rows
 
 
-def parts_of(ending: Ending) -> list[tuple[Any, str]]:
+def parts_of(ending: EndedGraph) -> list[tuple[Any, str]]:
     """Return the instructions generated so far, each with what it is for."""
     generated = ending.instructions()
     resumes = {resume.name: f"calls {resume.code.co_name}" for resume in ending.resumes}
@@ -55,7 +55,7 @@ def parts_of(ending: Ending) -> list[tuple[Any, str]]:
     return parts
 
 
-def _labels(generated: list[Any], ending: Ending, names: ValueNames) -> list[tuple[int, str]]:
+def _labels(generated: list[Any], ending: EndedGraph, names: ValueNames) -> list[tuple[int, str]]:
     """Return for each instruction its group: a number, unique for each group, and a label."""
     groups = {id(instruction): (-1, _CALL) for instruction in ending.call}
     value_names = {id(value): name for frame in ending.frames for name, value in frame.values()}
@@ -75,7 +75,7 @@ def _labels(generated: list[Any], ending: Ending, names: ValueNames) -> list[tup
     return labels
 
 
-def _own_instruction(generated: list[Any], last: int, ending: Ending) -> int | None:
+def _own_instruction(generated: list[Any], last: int, ending: EndedGraph) -> int | None:
     """Return the index of the user's instruction at the break, found by its source positions."""
     if not ending.is_break:
         return None
@@ -106,12 +106,12 @@ def _text(row: Instruction) -> str:
     return f"{row.opname:<24} {argument}".rstrip()
 
 
-def heading(ending: Ending) -> Heading:
+def heading(ending: EndedGraph) -> Heading:
     names = ValueNames(ending)
     return Heading(NAME, few(lambda options: list(_rows(options, ending, names))), expensive=True)
 
 
-def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[Row]:
+def _rows(options: ViewOptions, ending: EndedGraph, names: ValueNames) -> Iterable[Row]:
     yield virtual("reason", ending.reason.partition("\n")[0])
     yield virtual("graph", ending.graph_name or "not called: nothing to compute")
     outputs = ending.outputs() if ending.graph_name is not None else []
@@ -146,7 +146,7 @@ def _group(name: str, rows: list[Make], more: str = "") -> Row:
 
 
 def _by_frame(
-    ending: Ending, values: Callable[[Any], Iterable[tuple[str, object]]], shows_way: bool = False
+    ending: EndedGraph, values: Callable[[Any], Iterable[tuple[str, object]]], shows_way: bool = False
 ) -> list[Make]:
     """Return a row for each value; `shows_way`: show how it is reconstructed, not its value."""
     rows: list[Make] = []
@@ -181,7 +181,7 @@ def _change(index: int, names: ValueNames, variable: object | None) -> Make:
     return make
 
 
-def _kept(name: str, subject: object, ending: Ending, names: ValueNames) -> Make:
+def _kept(name: str, subject: object, ending: EndedGraph, names: ValueNames) -> Make:
     times = (ending.uses or {}).get(subject)
     why = f"{name}, needed {times} times" if times is not None and times > 1 else name
     return lambda options: _subject(options, why, subject, names)
@@ -200,7 +200,7 @@ def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames
     return row
 
 
-def _resume(resume: Resume) -> Make:
+def _resume(resume: ResumeFunction) -> Make:
     original = original_code(resume.code)
     facts: Mapping[str, str] = {
         "continues": original.co_qualname,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from dynascope.agent.inspection.values.rows import PAGE_LIMIT, VIRTUAL, Children, Row, Rows, ViewOptions, computed
 
 
-class Entry(NamedTuple):
+class HistoryEntry(NamedTuple):
     """One line of a compile that made, changed, guarded or specialised a value."""
 
     position: int
@@ -37,29 +37,29 @@ class Since(NamedTuple):
     """Its file name and line, or why there is none."""
     counts: Counter[str]
     """How many there are of each kind."""
-    entries: Sequence[Entry]
+    entries: Sequence[HistoryEntry]
     """Oldest first."""
 
 
 class History(Protocol):
     """The history of what one frame shows; each list is oldest first, and None if it cannot be read."""
 
-    def of_name(self, name: str, variable: object) -> list[Entry] | None:
+    def of_name(self, name: str, variable: object) -> list[HistoryEntry] | None:
         """Return what became of the values that the name stood for, this variable being the latest."""
 
-    def of_value(self, variable: object) -> list[Entry] | None:
+    def of_value(self, variable: object) -> list[HistoryEntry] | None:
         """Return what became of a value."""
 
-    def of_guard(self, source: str, kind: str) -> list[Entry] | None:
+    def of_guard(self, source: str, kind: str) -> list[HistoryEntry] | None:
         """Return the line that first needed this guard."""
 
-    def of_symbol(self, name: str) -> list[Entry] | None:
+    def of_symbol(self, name: str) -> list[HistoryEntry] | None:
         """Return the lines that made and decided this symbol."""
 
-    def of_shape_guard(self, guard: Any) -> list[Entry] | None:
+    def of_shape_guard(self, guard: Any) -> list[HistoryEntry] | None:
         """Return the line that needed this guard on symbols."""
 
-    def of_node(self, node: Any) -> list[Entry] | None:
+    def of_node(self, node: Any) -> list[HistoryEntry] | None:
         """Return the lines that made its input nodes and the node itself, and those that changed it."""
 
     def changes(self) -> list[Since] | None:
@@ -69,7 +69,7 @@ class History(Protocol):
         """Give the present moment a name, from which on changes are told."""
 
 
-Reading = Callable[[History], list[Entry] | None]
+Reading = Callable[[History], list[HistoryEntry] | None]
 
 
 def history_row(reading: Reading) -> Callable[[ViewOptions], list[Row]]:
@@ -88,12 +88,12 @@ def history_row(reading: Reading) -> Callable[[ViewOptions], list[Row]]:
     return make
 
 
-def children_of(entries: Sequence[Entry]) -> Children:
+def children_of(entries: Sequence[HistoryEntry]) -> Children:
     """Return a row for each line, which leads to it."""
     return Children(named=Rows(PAGE_LIMIT, lambda _, start, stop: islice(_rows(entries), start, stop), are_few=True))
 
 
-def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
+def _rows(entries: Sequence[HistoryEntry]) -> Iterator[Row]:
     """Yield a row for each line, named after it; a line that recurs is numbered."""
     seen = Counter[tuple[str, int]]()
     for entry in entries:

@@ -143,7 +143,7 @@ def _place_of(function: Any) -> CallablePlace:
     return CallablePlace(inner.__qualname__, inner.__code__.co_filename, inner.__code__.co_firstlineno)
 
 
-class Locations:
+class LocationReferences:
     """The location references of one stop."""
 
     def __init__(self, ids: Iterator[int]) -> None:

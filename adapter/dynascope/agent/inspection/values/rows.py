@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from dynascope.agent.inspection.values.locations import Locations, Whereabouts
+from dynascope.agent.inspection.values.locations import LocationReferences, Whereabouts
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.wire.beyond_dap import goto_target_id
 from dynascope.wire.dap import Variable, VariablePresentationHint
@@ -210,7 +210,7 @@ def virtual(name: str, value: str, **more: Any) -> Row:
     return Row(name, value, hint=VIRTUAL, **more)
 
 
-def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
+def to_variable(row: Row, reference: int, locations: LocationReferences) -> Variable:
     """Return the row as DAP's Variable, with counts where a client can use them to page."""
     counts = row.children.counts if row.children is not None else None
     made_at = locations.reference(row.made_at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dynascope.agent.internals.codegen.codegen import Ending
+from dynascope.agent.internals.codegen.codegen import EndedGraph
 from dynascope.agent.internals.codegen.reconstruction import parts_of
 from dynascope.agent.internals.variables.contents import Cell, Entries, Items, Members, NestedFunction, Object, Parts
 from dynascope.agent.internals.variables.kinds import contents
@@ -21,7 +21,7 @@ _SLOT = re.compile(r"\[\d+\] (?=.)")
 class ValueNames:
     """The names of the live variables, read once at a stop."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: EndedGraph) -> None:
         self._effects = SideEffects(ending.output)
         self._names: dict[int, list[str]] = {}
         self._take(_alive(ending))
@@ -45,7 +45,7 @@ class ValueNames:
             elif depth < _DEPTH and isinstance(content, _MADE_OF):
                 waiting += [(_reach(name, part), inner, depth + 1) for part, inner in parts_of(content)]
 
-    def _changed(self, ending: Ending) -> Iterator[tuple[str, object]]:
+    def _changed(self, ending: EndedGraph) -> Iterator[tuple[str, object]]:
         """Yield the pending attributes of real objects, named by the object."""
         for part in ending.replayed():
             owner = self.of(part.subject).partition(", ")[0]
@@ -61,7 +61,7 @@ class ValueNames:
         return ", ".join(names) or (source_of(variable if realized is None else realized) or "")
 
 
-def _alive(ending: Ending) -> Iterator[tuple[str, object]]:
+def _alive(ending: EndedGraph) -> Iterator[tuple[str, object]]:
     for frame in ending.frames:
         yield from ((_SLOT.sub("", name), variable) for name, variable in frame.values())
         yield from frame.unchanged.items()

@@ -49,7 +49,7 @@ class Part:
 
 
 @dataclass
-class Resume:
+class ResumeFunction:
     """A function that continues after the break."""
 
     name: str
@@ -58,7 +58,7 @@ class Resume:
 
 
 @dataclass
-class Ending:
+class EndedGraph:
     """One ended graph, until the frame it ends in has been left. Frames are innermost first."""
 
     output: Any
@@ -72,7 +72,7 @@ class Ending:
     """The name of the compiled graph that is called."""
     call: list[Any] = field(default_factory=list)
     """The instructions that call it."""
-    resumes: list[Resume] = field(default_factory=list)
+    resumes: list[ResumeFunction] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
@@ -139,16 +139,16 @@ class Ending:
         return list(self.output.output_instructions)
 
 
-_told: dict[int, Ending] = {}
+_told: dict[int, EndedGraph] = {}
 
 
-def ending_of(output: Any) -> Ending | None:
+def ending_of(output: Any) -> EndedGraph | None:
     """Return the end of this graph while it is being reported."""
     return _told.get(id(output))
 
 
 @contextlib.contextmanager
-def telling(ending: Ending) -> Iterator[None]:
+def telling(ending: EndedGraph) -> Iterator[None]:
     """Let `ending_of` find it and the frames contain their unread locals while it is reported."""
     _told[id(ending.output)] = ending
     for frame in ending.frames:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import torch
 from torch._dynamo.variables import base as _base
 
-from dynascope.agent.internals.codegen.codegen import Ending, ending_of
+from dynascope.agent.internals.codegen.codegen import EndedGraph, ending_of
 from dynascope.agent.internals.frames.instructions import constant_text
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.variables.contents import (
@@ -108,7 +108,7 @@ def expression(source: Any) -> str:
 class _InstructionReader:
     """Read one value with all its parts, each part once."""
 
-    def __init__(self, effects: SideEffects, ending: Ending | None) -> None:
+    def __init__(self, effects: SideEffects, ending: EndedGraph | None) -> None:
         self._effects = effects
         self._ending = ending
         self._seen: set[int] = set()
@@ -230,7 +230,7 @@ class _InstructionReader:
         return seen is not None and self._is_constant(contents(seen, self._effects), class_names(seen))
 
 
-def index_of_output(variable: object, ending: Ending) -> int | None:
+def index_of_output(variable: object, ending: EndedGraph) -> int | None:
     """Return the variable's index among the outputs, or None; variables may share a node."""
     seen, _ = without_lazy(variable)
     if seen is None:

@@ -6,7 +6,7 @@ import linecache
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.recorder import process
-from dynascope.agent.recorder.process import Recorded
+from dynascope.agent.recorder.process import ProcessRecording
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import AgentSession
 from dynascope.explain.comparison import summary
@@ -74,7 +74,7 @@ def _compared(message: Compare, is_stopped: bool) -> Compared:
 
 
 def _chosen(
-    reader: Reader, compiles: list[model.Compile], recorded: Recorded, message: Compare, is_stopped: bool
+    reader: Reader, compiles: list[model.Compile], recorded: ProcessRecording, message: Compare, is_stopped: bool
 ) -> Compared:
     """Compare the compiles that are named; else the newest recompile with what it replaces."""
     left, right = message.left, message.right

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from dynascope.agent.inspection.values.history_rows import Entry, Since
+from dynascope.agent.inspection.values.history_rows import HistoryEntry, Since
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.tape import NO_FRAME, NO_TEXT, UNBOUND, Segment, Tape
 from dynascope.agent.tape.tape_writer import TapeWriter
@@ -50,7 +50,7 @@ class Changes:
         if position > self._checkpoints.stopped_at:
             return Since(title, _AHEAD, Counter(), ())
         later = [row for row in rows if row[0] >= first]
-        entries = Entries(self._tape, later)
+        entries = HistoryEntries(self._tape, later)
         place = entries.entry((min(first, len(self._began) - 1), "", NO_TEXT, NO_TEXT)).place
         return Since(title, place, Counter([what for _, what, _, _ in later]), entries)
 
@@ -101,7 +101,7 @@ class Changes:
         return {self._tape.texts.find(name) for name in names if name.isidentifier()}
 
 
-class Entries(Sequence[Entry]):
+class HistoryEntries(Sequence[HistoryEntry]):
     """The entries of changes, which are made when they are looked at."""
 
     def __init__(self, tape: Tape, rows: list[Change]) -> None:
@@ -116,9 +116,9 @@ class Entries(Sequence[Entry]):
         row = self._rows[index]
         return [*map(self.entry, row)] if isinstance(row, list) else self.entry(row)
 
-    def entry(self, row: Change) -> Entry:
+    def entry(self, row: Change) -> HistoryEntry:
         """Return the entry of a change."""
         segment, what, first, second = row
         texts = [self._texts[number] if number != NO_TEXT else "" for number in (first, second)]
         began, path, line = self._place(segment)
-        return Entry(began, what, _FORMS.get(what, "{}").format(*texts).rstrip(), path, line)
+        return HistoryEntry(began, what, _FORMS.get(what, "{}").format(*texts).rstrip(), path, line)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dynascope.agent.events.hook_failures import contained
-from dynascope.agent.inspection.values.history_rows import Entry, Since
+from dynascope.agent.inspection.values.history_rows import HistoryEntry, Since
 from dynascope.agent.internals.compile.growth import guarded_by, symbols_of_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
@@ -38,7 +38,7 @@ class FrameHistory:
         self._translator = translator
 
     @contained
-    def of_name(self, name: str, variable: object) -> list[Entry]:
+    def of_name(self, name: str, variable: object) -> list[HistoryEntry]:
         found: list[tuple[Segment, str, str]] = []
         number = self._tape.texts.find(name)
         rows = [row for row in self._tape.bindings.where(2, number) if row[1] == self._frame]
@@ -52,26 +52,26 @@ class FrameHistory:
         return self._entries([*found, *self._decided(variable)])
 
     @contained
-    def of_value(self, variable: object) -> list[Entry]:
+    def of_value(self, variable: object) -> list[HistoryEntry]:
         value = self._writer.values.by_identity.get(id(variable))
         end = len(self._tape.segments)
         made = [] if value is None else self._of_number(value, end, source_of(variable))
         return self._entries([*made, *self._decided(variable)])
 
     @contained
-    def of_guard(self, source: str, kind: str) -> list[Entry]:
+    def of_guard(self, source: str, kind: str) -> list[HistoryEntry]:
         return self._entries(self._guarded(source, kind))
 
     @contained
-    def of_symbol(self, name: str) -> list[Entry]:
+    def of_symbol(self, name: str) -> list[HistoryEntry]:
         return self._entries(self._decisions([name]))
 
     @contained
-    def of_shape_guard(self, guard: Any) -> list[Entry]:
+    def of_shape_guard(self, guard: Any) -> list[HistoryEntry]:
         return self._entries(row for row in self._decisions(symbols_of_guard(guard)) if row[2] == guarded_by(guard))
 
     @contained
-    def of_node(self, node: Any) -> list[Entry]:
+    def of_node(self, node: Any) -> list[HistoryEntry]:
         nodes = [*input_nodes(node), node]
         made = [(segment, "made", node_text(each)) for each in nodes if (segment := self._made(each)) is not None]
         return self._entries([*made, *self._changed_in_graph(node)])
@@ -144,10 +144,10 @@ class FrameHistory:
     def _made(self, node: Any) -> Segment | None:
         return self._writer.growth.nodes.get(node)
 
-    def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[Entry]:
+    def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[HistoryEntry]:
         tape, entries = self._tape, []
         for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
             if segment >= 0:
                 began, path, line = tape.place(segment)
-                entries.append(Entry(began, what, text, path, line))
+                entries.append(HistoryEntry(began, what, text, path, line))
         return entries

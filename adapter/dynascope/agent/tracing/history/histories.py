@@ -11,7 +11,7 @@ from dynascope.agent.internals.compile.compile_context import compile_id_and_att
 from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
-from dynascope.agent.tracing.thread_state import Threads
+from dynascope.agent.tracing.thread_state import ThreadStates
 from dynascope.wire.beyond_dap import FIRST_RECORDED
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ StopsAt = Callable[[str, int], bool]
 class Histories(TraceObserver):
     """The tapes of the attempts that begin while something may stop."""
 
-    def __init__(self, threads: Threads, failures: HookFailures) -> None:
+    def __init__(self, threads: ThreadStates, failures: HookFailures) -> None:
         self.are_recorded = True
         """Whether the session wants histories."""
         self.ended: tuple[Playback, ...] = ()

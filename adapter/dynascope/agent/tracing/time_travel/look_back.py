@@ -36,7 +36,7 @@ class RecordedPlace(NamedTuple):
     number: int
 
 
-class Moment:
+class LookBackMoment:
     """A line of a tape, as `inspection.tape_line.Moment`, and the stop to report there."""
 
     def __init__(self, attempt: Playback, line: TapeLine, place: RecordedPlace, stop: Stop) -> None:
@@ -92,7 +92,7 @@ class LookBack:
         They are whether steps stop in a file, and whether a breakpoint does at a line. `at` is None at the stop;
         `go_to_stop` chooses a position of the compile that is stopped.
         """
-        self.chosen: Moment | None = None
+        self.chosen: LookBackMoment | None = None
         self._attempts = attempts
         self._is_shown = is_shown
         self._stops_at = stops_at
@@ -104,7 +104,7 @@ class LookBack:
         """Return this: a `TravelPlan` has another."""
         return self
 
-    def at(self, moment: Moment, go_to_stop: Callable[[Position], None]) -> LookBack:
+    def at(self, moment: LookBackMoment, go_to_stop: Callable[[Position], None]) -> LookBack:
         """Return the same from a recorded line."""
         return LookBack(self._attempts, self._is_shown, self._stops_at, moment.place, go_to_stop)
 
@@ -173,7 +173,7 @@ class LookBack:
 
     # ---- and forward
 
-    def forward(self, command: ResumeCommand) -> Moment | None:
+    def forward(self, command: ResumeCommand) -> LookBackMoment | None:
         """Return the line where a command ends, or None where it leads back to the stop itself."""
         assert self._at is not None
         place: RecordedPlace | None
@@ -219,8 +219,8 @@ class LookBack:
             raise CannotGoBack(_NOTHING_BEFORE)
         self.chosen = self._moment(place, stop)
 
-    def _moment(self, place: RecordedPlace, stop: Stop) -> Moment:
-        return Moment(self._attempts[place.attempt], self._line(place), place, stop)
+    def _moment(self, place: RecordedPlace, stop: Stop) -> LookBackMoment:
+        return LookBackMoment(self._attempts[place.attempt], self._line(place), place, stop)
 
     def _line(self, place: RecordedPlace) -> TapeLine:
         return self._attempts[place.attempt].lines[place.number]
