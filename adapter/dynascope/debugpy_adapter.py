@@ -76,7 +76,7 @@ def _want_token(token: str) -> None:
 
     def welcome(mode: str, connection: socket.socket) -> None:
         if mode != MODE:
-            raise token_server.Refused(f"only {MODE} is served here")
+            raise token_server.ServingRefused(f"only {MODE} is served here")
         token_server.accept(connection)
         clients.Client(connection)
 

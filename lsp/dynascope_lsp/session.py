@@ -33,7 +33,7 @@ from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings
-from dynascope_lsp.trials import Outcome
+from dynascope_lsp.trials import FixOutcome
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class LspSession:
         self._placements: OrderedDict[str, tuple[object, FactPositions | None]] = OrderedDict()
         self._facts: dict[str, FileFacts | None] = {}
         self._facts_generation = -1
-        self._outcomes: dict[tuple[str, str, int], tuple[str, Outcome]] = {}
+        self._outcomes: dict[tuple[str, str, int], tuple[str, FixOutcome]] = {}
         self.watching: asyncio.Task[None] | None = None
         """The task that checks the stores several times a second."""
 
@@ -191,11 +191,11 @@ class LspSession:
         """Whether a part of the workspace is still to be searched."""
         return self.configured and self.settings.predictions and self.project.searching
 
-    def remember(self, snapshot: Snapshot, title: str, line: int, outcome: Outcome) -> None:
+    def remember(self, snapshot: Snapshot, title: str, line: int, outcome: FixOutcome) -> None:
         """Keep the outcome of a fix that was tried, until the text changes."""
         self._outcomes[snapshot.path, title, line] = (snapshot.text.source, outcome)
 
-    def tried(self, snapshot: Snapshot, title: str, line: int) -> Outcome | None:
+    def tried(self, snapshot: Snapshot, title: str, line: int) -> FixOutcome | None:
         """Return the outcome of a fix that is offered for a line; None where it was not tried."""
         source, outcome = self._outcomes.get((snapshot.path, title, line), (None, None))
         return outcome if source == snapshot.text.source else None

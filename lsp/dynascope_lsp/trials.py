@@ -23,7 +23,7 @@ Decision = tuple[str, str, int, str]
 """Kind of finding, path, line and text: a break's type, or a failed guard without its numbers."""
 
 
-class Run(Struct, frozen=True):
+class TrialRun(Struct, frozen=True):
     """A finished run: `output` is stdout without object addresses, `error` the last stderr line."""
 
     exit_code: int
@@ -32,7 +32,7 @@ class Run(Struct, frozen=True):
     decisions: Counter[Decision]
 
 
-async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> Run:
+async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> TrialRun:
     """Run a program to its end; kill the process if the task is cancelled.
 
     `program` is one of `recorded_programs`.
@@ -62,7 +62,7 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
                 await process.wait()
     written = (folder / "stdout").read_text(errors="replace")
     error = ((folder / "stderr").read_text(errors="replace").strip().splitlines() or [""])[-1]
-    return Run(exit_code, _ADDRESS.sub("0x…", written), error, _decisions(folder))
+    return TrialRun(exit_code, _ADDRESS.sub("0x…", written), error, _decisions(folder))
 
 
 def _decisions(folder: Path) -> Counter[Decision]:
@@ -81,7 +81,7 @@ def _decisions(folder: Path) -> Counter[Decision]:
     return found
 
 
-class Outcome(Struct, frozen=True):
+class FixOutcome(Struct, frozen=True):
     """The effect of a fix. `removed`: the finding is gone; `same`: equal exit code and output."""
 
     removed: bool
@@ -97,8 +97,8 @@ class Outcome(Struct, frozen=True):
 
 
 def compared(
-    before: Run, after: Run, repeated: Run | None, aim: Decision, edits: dict[str, list[types.TextEdit]]
-) -> Outcome:
+    before: TrialRun, after: TrialRun, repeated: TrialRun | None, aim: Decision, edits: dict[str, list[types.TextEdit]]
+) -> FixOutcome:
     """Compare a run without the fix to one with it.
 
     `aim` is the decision that the fix removes; `repeated` is another run without the fix, where the outputs differ.
@@ -116,10 +116,10 @@ def compared(
     parts += [f"new: {text} at line {line} of {path.rpartition('/')[2]}" for _, path, line, text in new[:3]]
     same = after.exit_code == before.exit_code and after.output == before.output
     parts.append(_output(before, after, repeated, same))
-    return Outcome(removed, same, f"{'; '.join(parts)}.")
+    return FixOutcome(removed, same, f"{'; '.join(parts)}.")
 
 
-def _output(before: Run, after: Run, repeated: Run | None, same: bool) -> str:
+def _output(before: TrialRun, after: TrialRun, repeated: TrialRun | None, same: bool) -> str:
     if same:
         return (
             "what the program printed is the same"

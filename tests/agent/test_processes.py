@@ -17,7 +17,7 @@ import psutil
 import pytest
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE, new_token
 from dynascope.wire.dap import SourceBreakpoint
-from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, Stopping
+from dynascope.wire.from_agent import ConsoleOutput, Failure, Hello, Reply, Resumed, Stopping
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
 from tests.support.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
@@ -208,7 +208,7 @@ def test_a_forked_child_leaves_the_parents_session_alone(doorway: Doorway, tmp_p
     with launched(doorway, str(program)) as (running, adapter):
         breakpoint_at(adapter, program, LINE)
         adapter.ask(ConfigurationDone)
-        assert "a child process was started and is not debugged" in adapter.expect(Output).output
+        assert "a child process was started and is not debugged" in adapter.expect(ConsoleOutput).output
         stop = adapter.expect(Stopping)
         # not `ask`: the thread may be gone on before the answer, which would then pass over that
         adapter.send(Resume(id=99, thread_ident=stop.thread_ident, command="continue"))

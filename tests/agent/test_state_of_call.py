@@ -58,7 +58,7 @@ def traces(function: str, called_in: str, observer: contextlib.AbstractContextMa
 
 def state() -> list[Any]:
     """Return all of the state that guards read, on this thread."""
-    now = state_of_call._State()
+    now = state_of_call._TorchState()
     keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
     of_torch = torch._C._functorch.maybe_current_level(), GlobalStateGuard().__getstate__()
     aside = torch_function_mode_stack_state_mgr.stack

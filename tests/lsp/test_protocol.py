@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope_lsp.protocol.documents import Document
+from dynascope_lsp.protocol.documents import OpenDocument
 from dynascope_lsp.recorded.plain_text import plain
 from lsprotocol import types
 
@@ -197,7 +197,7 @@ def test_documents_are_as_the_editor_has_them():
     ]
     for _ in range(300):
         mine = "".join(chance.choices(pieces, k=chance.randrange(12)))
-        document = Document("file:///x.py", mine)
+        document = OpenDocument("file:///x.py", mine)
         for _ in range(10):
             text = "".join(chance.choices(pieces, k=chance.randrange(3)))
             first, last = sorted((chance.randrange(6), chance.choice([0, 1, 2, 3, 90])) for _ in range(2))

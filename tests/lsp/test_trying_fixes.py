@@ -16,7 +16,7 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from dynascope_lsp.documents.edits import applied
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.trials import Run, compared, moved
+from dynascope_lsp.trials import TrialRun, compared, moved
 from lsprotocol import types
 
 from tests.lsp.editor import PULLS, Editor, editor
@@ -144,8 +144,8 @@ def test_a_trial_can_be_cancelled(tmp_path: Path):
 BREAK = ("graphBreak", "/model.py", 7, "Data-dependent branching")
 
 
-def ended(*decisions: tuple[str, str, int, str], output: str = "1\n", exit_code: int = 0) -> Run:
-    return Run(exit_code, output, "ValueError: no", Counter(decisions))
+def ended(*decisions: tuple[str, str, int, str], output: str = "1\n", exit_code: int = 0) -> TrialRun:
+    return TrialRun(exit_code, output, "ValueError: no", Counter(decisions))
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def ended(*decisions: tuple[str, str, int, str], output: str = "1\n", exit_code:
         (ended(exit_code=1), None, True, False, "ended with exit code 1, not 0: ValueError: no"),
     ],
 )
-def test_what_is_said_of_a_trial(after: Run, repeated: Run | None, removed: bool, same: bool, said: str):
+def test_what_is_said_of_a_trial(after: TrialRun, repeated: TrialRun | None, removed: bool, same: bool, said: str):
     outcome = compared(ended(BREAK), after, repeated, BREAK, {})
     assert (outcome.removed, outcome.same) == (removed, same)
     assert said in outcome.text

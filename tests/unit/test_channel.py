@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from dynascope.wire.channel import Channel
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 LONG = "x" * (8 << 20)
 """More than a socket takes at once."""
@@ -41,7 +41,7 @@ def test_what_a_handler_raises_in_a_send_reaches_the_program(kind: type[BaseExce
     reader = threading.Thread(target=interrupt_and_read, daemon=True)
     reader.start()
     with pytest.raises(kind, match="too late"):
-        channel.send(Output(category="console", output=LONG))
+        channel.send(ConsoleOutput(category="console", output=LONG))
         for _ in range(1_000_000):  # the handler may run just after the send
             pass
     reader.join(30)
@@ -54,5 +54,5 @@ def test_a_send_to_nobody_does_nothing() -> None:
     ours, theirs = socket.socketpair()
     channel = Channel(ours, lambda message: None, lambda: None)
     theirs.close()
-    channel.send(Output(category="console", output=LONG))
+    channel.send(ConsoleOutput(category="console", output=LONG))
     ours.close()

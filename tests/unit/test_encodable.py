@@ -10,7 +10,7 @@ import pytest
 from dynascope.encodable import encodable
 from dynascope.facts.writer import Writer
 from dynascope.wire.channel import encode
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 from tests.support.facts.sample import first_compile, new_run
 
@@ -32,7 +32,7 @@ def test_it_is_shown_as_python_shows_bytes(text: object, shown: object) -> None:
 
 
 def test_a_message_is_sent() -> None:
-    assert rb"a caf\\xe9\n" in encode(Output(category="console", output=f"a {BYTES}\n"))
+    assert rb"a caf\\xe9\n" in encode(ConsoleOutput(category="console", output=f"a {BYTES}\n"))
 
 
 def test_a_compile_is_stored(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
-from dynascope_lsp.explorer.rows import Row
+from dynascope_lsp.explorer.rows import ExplorerRow
 from dynascope_lsp.explorer.tree import Order, rows
 from msgspec import structs
 
 from tests.support.facts import sample
 
-Below = Callable[..., list[Row]]
+Below = Callable[..., list[ExplorerRow]]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def below(store: Path) -> Iterator[Below]:
     """The rows below the row with these labels."""
     with Reader.open(store) as reader:
 
-        def find(*labels: str, order: Order = "time") -> list[Row]:
+        def find(*labels: str, order: Order = "time") -> list[ExplorerRow]:
             keys: list[str] = []
             found = rows({"here": reader}, keys, order)
             for label in labels:
@@ -50,7 +50,7 @@ def below(store: Path) -> Iterator[Below]:
 RUN = "train.py --steps 2"
 
 
-def told(found: list[Row]) -> list[tuple[str, str]]:
+def told(found: list[ExplorerRow]) -> list[tuple[str, str]]:
     return [(each.label, each.description) for each in found]
 
 

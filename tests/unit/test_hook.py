@@ -10,7 +10,7 @@ from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 from tests.support.fake_dynamo import FakeDynamo
 
@@ -132,7 +132,7 @@ def test_an_error_of_a_check_is_reported_once_and_the_compile_goes_on(dynamo: Fa
 
     dynamo.hook.add_check(Broken(FIRST + 1))
     dynamo.compile(function)
-    (text,) = [message.output for message in dynamo.sent if isinstance(message, Output)]
+    (text,) = [message.output for message in dynamo.sent if isinstance(message, ConsoleOutput)]
     assert "a mistake" in text and "compile continues" in text
 
 

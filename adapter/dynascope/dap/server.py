@@ -14,7 +14,7 @@ from dynascope.dap import log
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
 from dynascope.dap.program import process_tree
-from dynascope.dap.protocol.transport import Output, Transport, new_reader, no_delay
+from dynascope.dap.protocol.transport import Transport, TransportOutput, new_reader, no_delay
 from dynascope.dap.serving import Serving
 from dynascope.dap.session import DapSession
 from dynascope.wire.peer_user import is_another_user
@@ -75,7 +75,7 @@ def _is_file(descriptor: int) -> bool:
     return stat.S_ISREG(status.st_mode) or os.path.samestat(status, os.stat(os.devnull))
 
 
-async def _writer(descriptor: int) -> Output:
+async def _writer(descriptor: int) -> TransportOutput:
     if _is_file(descriptor):
         return FileOutput(descriptor)
     loop = asyncio.get_running_loop()

@@ -91,7 +91,7 @@ class Invalidated(FromAgent, tag="invalidated"):
     areas: list[Area]
 
 
-class Output(FromAgent, tag="output"):
+class ConsoleOutput(FromAgent, tag="output"):
     """A line for the debug console: a logpoint's text, or an error in Dynascope (`category` "important")."""
 
     category: Literal["console", "important", "stdout", "stderr"]

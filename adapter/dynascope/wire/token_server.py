@@ -29,7 +29,7 @@ StartThread = Callable[[str, Callable[[], None]], None]
 """Starts a daemon thread with this name that runs this function."""
 
 
-class Refused(Exception):
+class ServingRefused(Exception):
     """The mode cannot be served; the text is the reason for the user, in one line."""
 
 
@@ -50,7 +50,7 @@ class TokenServer:
     ) -> None:
         """Listen on `address`. Raises OSError when it cannot be used.
 
-        `serve` is called with the mode and the connection; it calls `accept`, or raises Refused.
+        `serve` is called with the mode and the connection; it calls `accept`, or raises ServingRefused.
         """
         self._token = token
         self._serve = serve
@@ -93,7 +93,7 @@ class TokenServer:
             if mode is not None:
                 self._serve(mode, connection)
                 return
-        except Refused as refused:
+        except ServingRefused as refused:
             _end_with(connection, REFUSED + f"{refused}\n".encode())
         except OSError:
             pass

@@ -21,12 +21,12 @@ from dynascope.report.summary import slowest_lines
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
-from dynascope_lsp.explorer.rows import Row, Severity, at, line_row, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, Severity, at, line_row, problem_row
 
 _BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
 
-def compile_row(each: model.Compile, breaks: int, name: str) -> Row:
+def compile_row(each: model.Compile, breaks: int, name: str) -> ExplorerRow:
     """Return a compile, named by its id or by a name that says of which rank it is."""
     line = each.resumes_at or each.line
     icon, severity = _icon(each, breaks)
@@ -36,7 +36,7 @@ def compile_row(each: model.Compile, breaks: int, name: str) -> Row:
         ended(each) if each.status == "captured" else "",
         seconds(each.seconds),
     ]
-    return Row(
+    return ExplorerRow(
         key=f"compile:{each.id}",
         label=f"{f'[{name}] ' if name else ''}{named(each.function, each.resumes_at)}",
         description="  ".join(filter(None, parts)),
@@ -53,7 +53,7 @@ def rank(each: model.Compile, breaks: int) -> int:
     return 3 if each.status == "failed" else 2 if breaks else 1 if each.reason else 0
 
 
-def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
+def rows_of_compile(reader: Reader, launch: str, number: int) -> list[ExplorerRow]:
     """Return what is below a compile."""
     facts = reader.compile(number)
     if facts is None:
@@ -78,9 +78,9 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     return [*rows, *generated_rows(reader, each), *(row for row in sections if row.is_lazy)]
 
 
-def guard_rows(reader: Reader, number: int) -> list[Row]:
+def guard_rows(reader: Reader, number: int) -> list[ExplorerRow]:
     return [
-        Row(
+        ExplorerRow(
             key=f"guard:{order}",
             label=readable(each.expression) or each.kind,
             description="  ".join(
@@ -97,12 +97,12 @@ def guard_rows(reader: Reader, number: int) -> list[Row]:
     ]
 
 
-def symbol_rows(facts: model.CompileFacts) -> list[Row]:
+def symbol_rows(facts: model.CompileFacts) -> list[ExplorerRow]:
     rows = []
     for each in facts.symbols:
         told = told_of_symbol(each)
         rows.append(
-            Row(
+            ExplorerRow(
                 key=f"symbol:{each.name}",
                 label=f"{each.name} {told[0]}",
                 description="  ".join(told[1:]),
@@ -114,10 +114,10 @@ def symbol_rows(facts: model.CompileFacts) -> list[Row]:
     return rows
 
 
-def call_rows(facts: model.CompileFacts, parent: int = 0) -> list[Row]:
+def call_rows(facts: model.CompileFacts, parent: int = 0) -> list[ExplorerRow]:
     """Return the functions that a traced function called, each with those that it called."""
     return [
-        Row(
+        ExplorerRow(
             key=f"call:{each.id}",
             label=each.function,
             description=f"{where(each.path, each.line)}{f'  ×{each.count}' if each.count > 1 else ''}",
@@ -131,7 +131,7 @@ def call_rows(facts: model.CompileFacts, parent: int = 0) -> list[Row]:
     ]
 
 
-def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]:
+def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[ExplorerRow]:
     sources = Sources(reader)
     return [
         line_row(each.path, each.line, each.seconds, sources.line(each.path, each.line))
@@ -139,21 +139,21 @@ def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]
     ]
 
 
-def _without_compiles(row: Row) -> Row:
+def _without_compiles(row: ExplorerRow) -> ExplorerRow:
     row.children = [each for each in row.children if not each.is_lazy]
     return row
 
 
 def _call_rows(
     reader: Reader, facts: model.CompileFacts, found: list[Cause], compiles: list[model.Compile]
-) -> list[Row]:
+) -> list[ExplorerRow]:
     """Return the call that was compiled again, with the arguments that differ."""
     call, cause = facts.call, next((each for each in found if not each.is_aside), None)
     if call is None or cause is None or not call.path:
         return []
     sentences = story(reader, cause, facts.compile.id, compiles, reader.runs(), os.path.basename)
     return [
-        Row(
+        ExplorerRow(
             key="call",
             label=f"Called by {call.function}",
             description="  ".join([where(call.path, call.line), *sentences[1:]]),
@@ -164,13 +164,13 @@ def _call_rows(
     ]
 
 
-def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.Compile]) -> list[Row]:
+def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.Compile]) -> list[ExplorerRow]:
     found = compared_with_replaced(reader, each, compiles) if each.reason else None
     if found is None:
         return []
     first = found.comparison.first
     return [
-        Row(
+        ExplorerRow(
             key="difference",
             label=f"Against {found.comparison.left.name}",
             description=first_difference(found.comparison),

@@ -15,18 +15,18 @@ from dynascope.report import generated
 from msgspec import Struct, structs
 
 from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Document, Row
+from dynascope_lsp.explorer.rows import Document, ExplorerRow
 
 _GONE = "# This compile is no longer recorded: its run was deleted, or removed because newer ones needed the room.\n"
 
 _TEXTS = {"graph": generated.graph, "bytecode": generated.code, "guards": generated.guards}
 
 
-def generated_rows(reader: Reader, each: model.Compile) -> list[Row]:
+def generated_rows(reader: Reader, each: model.Compile) -> list[ExplorerRow]:
     """Return rows for what was recorded of a compile; none for what it has not."""
     kinds = recorded.kinds(reader, each.id)
     name = title(each, each.compile_id).replace("/", "-")
-    graph = Row(
+    graph = ExplorerRow(
         key=f"graph:{each.id}",
         label="Graph",
         description=counted(each.nodes, "node") if each.nodes else "",
@@ -34,7 +34,7 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[Row]:
         icon="type-hierarchy",
         document=Document(f"graph:{each.id}", f"{name} graph.py"),
     )
-    code = Row(
+    code = ExplorerRow(
         key=f"bytecode:{each.id}",
         label="Generated Code",
         description="bytecode",
@@ -46,7 +46,7 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[Row]:
     if (costs := recorded.guard_costs(reader, each.id)) is not None:
         rows.append(_guards_row(each, name, costs))
     forms = [_form_row(each, name, form) for form in recorded.form_names(reader, each.id)]
-    made = Row(
+    made = ExplorerRow(
         key=f"forms:{each.id}",
         label="Made of the Graph",
         description=counted(len(forms), "form"),
@@ -57,8 +57,8 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[Row]:
     return [*rows, *([made] if forms else [])]
 
 
-def _guards_row(each: model.Compile, name: str, costs: GuardCosts) -> Row:
-    return Row(
+def _guards_row(each: model.Compile, name: str, costs: GuardCosts) -> ExplorerRow:
+    return ExplorerRow(
         key=f"guards:{each.id}",
         label="What Guards Cost",
         description=f"a lookup takes {duration(costs.lookup)}" if costs.lookup is not None else "",
@@ -68,9 +68,9 @@ def _guards_row(each: model.Compile, name: str, costs: GuardCosts) -> Row:
     )
 
 
-def _form_row(each: model.Compile, name: str, form: recorded.FormName) -> Row:
+def _form_row(each: model.Compile, name: str, form: recorded.FormName) -> ExplorerRow:
     is_code = form.name.endswith("code")
-    return Row(
+    return ExplorerRow(
         key=f"form:{form.name}",
         label=form.name[0].upper() + form.name[1:],
         icon="file-code" if is_code else "type-hierarchy",

@@ -12,10 +12,10 @@ from dynascope.facts.counts import counted, seconds
 from dynascope.facts.launches import Launch
 from dynascope.facts.process_names import process_name
 
-from dynascope_lsp.explorer.rows import Row, Severity
+from dynascope_lsp.explorer.rows import ExplorerRow, Severity
 
 
-def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
+def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
     """Return a launch with its program, its time and what went wrong in it."""
     run = launch.first
     icon, severity = _icon(launch)
@@ -32,7 +32,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
         f"{counted(launch.compiles, 'compile')}, {counted(launch.graphs, 'graph')}, {sums}",
         why,
     ]
-    return Row(
+    return ExplorerRow(
         key=key,
         label=run.program,
         description=" · ".join(filter(None, parts)),
@@ -45,10 +45,10 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
     )
 
 
-def section(key: str, label: str, count: int | None, icon: str, what: str = "") -> Row:
+def section(key: str, label: str, count: int | None, icon: str, what: str = "") -> ExplorerRow:
     """Return a row that only holds others: so many, of what its label does not say."""
     told = "" if count is None else counted(count, what) if what else str(count)
-    return Row(key=key, label=label, description=told, icon=icon, is_lazy=count != 0)
+    return ExplorerRow(key=key, label=label, description=told, icon=icon, is_lazy=count != 0)
 
 
 def _state(launch: Launch) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class Document(Struct):
     name: str
 
 
-class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
+class ExplorerRow(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     key: str
     """Its name among the rows beside it: `compile:17`. A client sends the keys from the top to have the rows below."""
     label: str
@@ -44,7 +44,7 @@ class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     severity: Severity = ""
     place: Place | None = None
     document: Document | None = None
-    children: list[Row] = []
+    children: list[ExplorerRow] = []
     """The rows below it, where they are sent with it."""
     is_lazy: bool = False
     """Whether the rows below it must be asked for."""
@@ -59,7 +59,7 @@ def at(path: str, line: int, source: int = 0) -> Place | None:
     return Place(path, line, source) if path and not path.startswith("<") and line else None
 
 
-def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
+def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
     """Return a problem; below it are remedies, and then notes such as callers.
 
     `names` are those of compiles; one that has none is not named.
@@ -73,7 +73,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
     compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
     others = [note for note in each.notes if note.kind != "compile"]
     details = each.details if each.kind == "graphBreak" else []
-    return Row(
+    return ExplorerRow(
         key=f"{each.kind}:{each.id}",
         label=each.cause,
         description="  ".join(filter(None, [effect, whose.strip(), of])),
@@ -82,18 +82,18 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> Row:
         severity=severity,
         place=at(each.place.path, each.place.line, each.place.source),
         children=[
-            *(Row(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in each.remedies),
+            *(ExplorerRow(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in each.remedies),
             *(_note_row(note, names) for note in others),
             *(_compile_row(note, each.place, names) for note in compiles),
         ],
     )
 
 
-def _note_row(note: Note, names: Mapping[int, str]) -> Row:
+def _note_row(note: Note, names: Mapping[int, str]) -> ExplorerRow:
     place = at(note.place.path, note.place.line, note.place.source) if note.place is not None else None
     of = several(names.get(number, "") for number in note.compiles)
     text = f"{note.text} {note.subject}".strip()
-    return Row(
+    return ExplorerRow(
         key=f"{note.kind}:{note.text}:{note.subject}:{place.path if place else ''}:{place.line if place else ''}",
         label=f"{text[0].upper()}{text[1:]}",
         description="  ".join(filter(None, [where(place.path, place.line) if place else "", of])),
@@ -103,9 +103,9 @@ def _note_row(note: Note, names: Mapping[int, str]) -> Row:
     )
 
 
-def _compile_row(note: Note, place: Place, names: Mapping[int, str]) -> Row:
+def _compile_row(note: Note, place: Place, names: Mapping[int, str]) -> ExplorerRow:
     number = note.compiles[0]
-    return Row(
+    return ExplorerRow(
         key=f"compile:{number}",
         label=names.get(number, ""),
         description=note.text,
@@ -116,9 +116,9 @@ def _compile_row(note: Note, place: Place, names: Mapping[int, str]) -> Row:
     )
 
 
-def line_row(path: str, line: int, seconds: float, code: str) -> Row:
+def line_row(path: str, line: int, seconds: float, code: str) -> ExplorerRow:
     """Return a line with Dynamo's time to trace it."""
-    return Row(
+    return ExplorerRow(
         key=f"line:{path}:{line}",
         label=f"{1000 * seconds:.1f} ms",
         description=f"{where(path, line)}  {code}",

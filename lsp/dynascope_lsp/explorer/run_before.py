@@ -16,7 +16,7 @@ from dynascope.facts.reader import Reader
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
-from dynascope_lsp.explorer.rows import Row, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, problem_row
 
 _COMPARED: tuple[ProblemKind, ...] = ("graphBreak", "recompile")
 
@@ -70,7 +70,7 @@ def _named(launch: Launch) -> str:
     )
 
 
-def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
+def rows_against(reader: Reader, now: Launch, before: Launch) -> list[ExplorerRow]:
     """Return the sums of both launches, then the breaks and causes that only one of them has.
 
     They are told apart by their functions and kinds: lines may have moved between the two.
@@ -80,7 +80,7 @@ def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
         (seconds(now.seconds), seconds(before.seconds)),
     ]
     rows = [
-        Row(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")
+        ExplorerRow(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")
         for place, (ours, theirs) in enumerate(sums)
     ]
     ours, theirs = ProblemsOfLaunch(reader, now.name), ProblemsOfLaunch(reader, before.name)
@@ -89,7 +89,7 @@ def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
     return rows
 
 
-def _differing(now: list[Problem], before: list[Problem]) -> list[Row]:
+def _differing(now: list[Problem], before: list[Problem]) -> list[ExplorerRow]:
     """Return what only one of the two has, the new ones first."""
     found = []
     for ours, theirs, word, icon in ((now, before, "New", "diff-added"), (before, now, "Gone", "diff-removed")):

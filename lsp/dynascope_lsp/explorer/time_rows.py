@@ -9,17 +9,17 @@ from dynascope.facts.profile.tree import Node, tree
 from dynascope.facts.reader import Reader
 
 from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Row, at
+from dynascope_lsp.explorer.rows import ExplorerRow, at
 
 
-def time_rows(reader: Reader, argument: str) -> list[Row]:
+def time_rows(reader: Reader, argument: str) -> list[ExplorerRow]:
     """Return the parts of a compile, `17`, or of one of its parts, `17:0.2`."""
     number, _, place = argument.partition(":")
     nodes = _parts(reader, number_of(number))
     for step in map(number_of, place.split(".") if place else []):
         nodes = _longest_first(nodes[step].children) if step < len(nodes) else []
     return [
-        Row(
+        ExplorerRow(
             key=f"time:{number}:{f'{place}.' if place else ''}{order}",
             label=each.name,
             description="  ".join(filter(None, [_told(each), where(each.path, each.line) if each.is_function else ""])),

@@ -23,7 +23,7 @@ from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import LOOKS, Row, problem_row
+from dynascope_lsp.explorer.rows import LOOKS, ExplorerRow, problem_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -55,7 +55,7 @@ class Opened(Struct, dict=True):
         return compile_names(self.compiles, self.runs.values())
 
 
-def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "time") -> list[Row]:
+def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "time") -> list[ExplorerRow]:
     """Return the rows below the row with these keys; without keys, the launches of all stores."""
     if not keys:
         return _launches(readers)
@@ -69,7 +69,7 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
     return _distinct(below(opened, argument)) if below is not None else []
 
 
-def _launches(readers: Mapping[str, Reader]) -> list[Row]:
+def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
     found = [(each, folder) for folder, reader in readers.items() for each in launches(reader)]
     found.sort(key=lambda one: one[0].first.began, reverse=True)
     return [
@@ -78,7 +78,7 @@ def _launches(readers: Mapping[str, Reader]) -> list[Row]:
     ]
 
 
-def _sections(opened: Opened, _: str) -> list[Row]:
+def _sections(opened: Opened, _: str) -> list[ExplorerRow]:
     problems = [
         section(f"{kind}:", _title(heading), len(_BELOW[kind](opened, "")), LOOKS[kind][0], _COUNTED.get(kind, ""))
         for kind, heading in HEADINGS.items()
@@ -104,17 +104,17 @@ def _title(heading: str) -> str:
     return " ".join(f"{word[0].upper()}{word[1:]}" for word in heading.split())
 
 
-def _against_run_before(opened: Opened, _: str) -> list[Row]:
+def _against_run_before(opened: Opened, _: str) -> list[ExplorerRow]:
     both = run_before(opened.reader, opened.launch)
     return rows_against(opened.reader, *both) if both is not None else []
 
 
-def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[Row]]:
+def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[ExplorerRow]]:
     """Return what makes the rows of a kind of problems."""
     return lambda opened, _: [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
 
 
-def _compiles(opened: Opened, process: str) -> list[Row]:
+def _compiles(opened: Opened, process: str) -> list[ExplorerRow]:
     breaks = breaks_by_compile(opened.reader, opened.launch)
     of_process = [each for each in opened.compiles if each.run == number_of(process)]
     names = compile_names(of_process, opened.runs.values())
@@ -127,19 +127,19 @@ def _compiles(opened: Opened, process: str) -> list[Row]:
     return [compile_row(each, breaks.get(each.id, 0), names[each.id]) for each in found]
 
 
-def _slowest(opened: Opened, _: str) -> list[Row]:
+def _slowest(opened: Opened, _: str) -> list[ExplorerRow]:
     return compile_rows.slow_line_rows(opened.reader, opened.reader.facts("line_times", opened.launch))
 
 
-def _lines(opened: Opened, number: str) -> list[Row]:
+def _lines(opened: Opened, number: str) -> list[ExplorerRow]:
     facts = opened.reader.compile(number_of(number))
     return compile_rows.slow_line_rows(opened.reader, facts.line_times) if facts is not None else []
 
 
-def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Opened, str], list[Row]]:
+def _of_compile(make: Callable[[model.CompileFacts], list[ExplorerRow]]) -> Callable[[Opened, str], list[ExplorerRow]]:
     """Return what makes rows of all facts of a compile, whose number is the argument."""
 
-    def below(opened: Opened, number: str) -> list[Row]:
+    def below(opened: Opened, number: str) -> list[ExplorerRow]:
         facts = opened.reader.compile(number_of(number))
         return make(facts) if facts is not None else []
 
@@ -148,7 +148,7 @@ def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Op
 
 _COUNTED: dict[ProblemKind, str] = {"graphBreak": "place", "recompile": "cause", "willRecompile": "guard"}
 """What is counted in a section of problems, where its heading does not say it."""
-_BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
+_BELOW: dict[str, Callable[[Opened, str], list[ExplorerRow]]] = {
     "launch": _sections,
     **{kind: _of_kind(kind) for kind in HEADINGS},
     "compiles": _compiles,
@@ -164,7 +164,7 @@ _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
 """What makes the rows below a row, by the kind of its key."""
 
 
-def _distinct(found: list[Row]) -> list[Row]:
+def _distinct(found: list[ExplorerRow]) -> list[ExplorerRow]:
     """Give rows beside one another distinct keys: equal facts may have one."""
     seen: dict[str, int] = {}
     for row in found:

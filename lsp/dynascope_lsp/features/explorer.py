@@ -44,14 +44,14 @@ class Located(msgspec.Struct):
     place: Place
 
 
-class Opened(msgspec.Struct):
+class DocumentParams(msgspec.Struct):
     """The parameters of `dynascope/document` and `graph`: a launch's key, and the id of a document of its rows."""
 
     key: str
     document: str
 
 
-class Run(msgspec.Struct):
+class LaunchParams(msgspec.Struct):
     """The parameters of requests about one run: the key of its launch."""
 
     key: str
@@ -88,7 +88,7 @@ def locate(session: LspSession, params: Any) -> int:
 @feature(DOCUMENT)
 def document(session: LspSession, params: Any) -> str | None:
     """Return the text of a document; None if nothing is recorded in its folder."""
-    opened = msgspec.convert(params, Opened)
+    opened = msgspec.convert(params, DocumentParams)
     reader, _, launch = _run(session, opened.key)
     return document_text(reader, launch, opened.document) if reader is not None else None
 
@@ -96,7 +96,7 @@ def document(session: LspSession, params: Any) -> str | None:
 @feature(GRAPH)
 def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
     """Return the graphs of a document as data; None if they are not recorded any more."""
-    opened = msgspec.convert(params, Opened)
+    opened = msgspec.convert(params, DocumentParams)
     reader, _, launch = _run(session, opened.key)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
     return msgspec.to_builtins(found) if found is not None else None
@@ -105,7 +105,7 @@ def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
 @feature(RUNS_OF_PROGRAM)
 def other_runs(session: LspSession, params: Any) -> dict[str, Any]:
     """Return the name of the run `{"key"}`, and the other runs of its program."""
-    reader, folder, launch = _run(session, msgspec.convert(params, Run).key)
+    reader, folder, launch = _run(session, msgspec.convert(params, LaunchParams).key)
     name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])
     return {"name": name, "others": msgspec.to_builtins(others)}
 
@@ -113,7 +113,7 @@ def other_runs(session: LspSession, params: Any) -> dict[str, Any]:
 @feature(TIMELINE)
 def timeline_of_run(session: LspSession, params: Any) -> dict[str, Any] | None:
     """Return when everything in the run `{"key"}` happened; None if nothing was compiled in it."""
-    reader, _, launch = _run(session, msgspec.convert(params, Run).key)
+    reader, _, launch = _run(session, msgspec.convert(params, LaunchParams).key)
     found = timeline(reader, launch) if reader is not None else None
     return msgspec.to_builtins(found, str_keys=True) if found is not None else None
 
@@ -121,7 +121,7 @@ def timeline_of_run(session: LspSession, params: Any) -> dict[str, Any] | None:
 @feature(CHROME_TRACE)
 def chrome_trace(session: LspSession, params: Any) -> str | None:
     """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
-    reader, _, launch = _run(session, msgspec.convert(params, Run).key)
+    reader, _, launch = _run(session, msgspec.convert(params, LaunchParams).key)
     found = measured(reader, launch) if reader is not None else []
     return json.dumps(exports.chrome_trace(found)) if found else None
 

@@ -24,7 +24,7 @@ LONGEST = 60
 """The most characters of a hint; its tooltip has the whole text."""
 
 
-class Named(msgspec.Struct):
+class HintedName(msgspec.Struct):
     """The data of a hint, with which its tooltip is asked for: a name on a line of a document."""
 
     uri: str
@@ -46,7 +46,7 @@ def resolve(session: LspSession, hint: types.InlayHint) -> types.InlayHint:
     """Add the tooltip on request: every value of every compile."""
     if hint.data is None:
         return hint
-    named = msgspec.convert(hint.data, Named)
+    named = msgspec.convert(hint.data, HintedName)
     snapshot = session.snapshot(named.uri)
     if snapshot is not None and snapshot.facts:
         seen = values_of(snapshot, named.name, named.line)
@@ -120,7 +120,7 @@ def _hint(
         snapshot.text.position(node.lineno, end),
         f": {text}",
         kind=types.InlayHintKind.Type,
-        data=msgspec.to_builtins(Named(snapshot.uri, node.lineno, name)),
+        data=msgspec.to_builtins(HintedName(snapshot.uri, node.lineno, name)),
     )
 
 

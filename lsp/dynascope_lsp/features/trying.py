@@ -19,7 +19,7 @@ from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command
 from dynascope_lsp.session import LspSession
-from dynascope_lsp.trials import Decision, Outcome, compared, run
+from dynascope_lsp.trials import Decision, FixOutcome, compared, run
 
 TRY_FIX = "dynascope.tryFix"
 RUN, APPLY = "Run", "Apply Fix"
@@ -92,7 +92,7 @@ async def _asked(session: LspSession, program: dict[str, object]) -> bool:
 
 async def _tried(
     session: LspSession, snapshot: Snapshot, program: dict[str, object], finding: Finding, fix: Fix
-) -> Outcome | None:
+) -> FixOutcome | None:
     """Compare runs without and with the fix; return None when the user cancelled."""
     edits = {path: each for path, each in {snapshot.path: fix.edits, **fix.elsewhere}.items() if each}
     texts = {path: text for path in {snapshot.path, *edits} if (text := session.text_of(path)) is not None}

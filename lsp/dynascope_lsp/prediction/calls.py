@@ -36,13 +36,13 @@ from dynascope_lsp.prediction.values import (
     TENSORS,
     UNKNOWN,
     Class,
-    Constant,
-    Function,
+    FunctionValue,
     Instance,
+    LiteralValue,
     ModuleValue,
     Named,
     Several,
-    Tensor,
+    TensorValue,
     Value,
     is_tensor,
     may_be_tensor,
@@ -100,7 +100,7 @@ class Calls(NamedCalls):
         match function:
             case Named(name):
                 return self._call_of_named(node, name, arguments, keywords)
-            case Function():
+            case FunctionValue():
                 return self._call_of_function(function, arguments, keywords, more)
             case Instance():
                 forward = self._program.called(function)
@@ -119,7 +119,7 @@ class Calls(NamedCalls):
         return MAYBE_TENSOR if maybe_tensor(function) and likely else UNKNOWN
 
     def _call_of_function(
-        self, function: Function, arguments: list[Value], keywords: dict[str, Value], more: bool
+        self, function: FunctionValue, arguments: list[Value], keywords: dict[str, Value], more: bool
     ) -> Value:
         before = self._program.breaks
         result = self._program.call(
@@ -136,7 +136,7 @@ class Calls(NamedCalls):
             case ast.Attribute(ast.Call(ast.Name("super")), name) if owner is not None:
                 for each in self._program.bases(owner)[1:]:
                     if name in each.methods:
-                        return Function(each.module, each.methods[name], each, self._function.bound)
+                        return FunctionValue(each.module, each.methods[name], each, self._function.bound)
         return None
 
     def _method_call(self, node: ast.Call, method: str, receiver: Value) -> Value:
@@ -189,7 +189,7 @@ class Calls(NamedCalls):
                 return self._attribute_of(owner, info, node.attr)
             case Class(info):
                 return self._program.method(info, node.attr) or UNKNOWN
-            case Tensor():
+            case TensorValue():
                 return owner if node.attr in TENSOR_ATTRIBUTES else OTHER
         if owner == TENSORS and node.attr in ("values", "indices"):
             return TENSOR
@@ -212,7 +212,7 @@ class Calls(NamedCalls):
                 return (owner.given or {}).get(name) or self._annotated(each, name)
         return self._program.training() if name == "training" and info.node.bases else UNKNOWN
 
-    def _method_of(self, owner: Instance, info: ClassInfo, name: str, found: Function) -> Value:
+    def _method_of(self, owner: Instance, info: ClassInfo, name: str, found: FunctionValue) -> Value:
         replaced = self._replaced(info, name)
         if replaced is not None:
             return replaced
@@ -240,7 +240,10 @@ class Calls(NamedCalls):
             self._program.attributes_met[key] = values[0]
         del self._program.attributes_met[key]
         result = merged(*values)
-        known = isinstance(result, Instance | Several | Named | Function | Constant | Tensor) or result == LOGGER
+        known = (
+            isinstance(result, Instance | Several | Named | FunctionValue | LiteralValue | TensorValue)
+            or result == LOGGER
+        )
         return result if known or maybe_tensor(result) else UNKNOWN
 
     def _annotated(self, info: ClassInfo, name: str) -> Value:

@@ -16,12 +16,12 @@ from dynascope_lsp.prediction.values import (
     RANDOM,
     TENSOR,
     UNKNOWN,
-    Constant,
-    Function,
+    FunctionValue,
     Instance,
+    LiteralValue,
     Named,
     Several,
-    Tensor,
+    TensorValue,
     Value,
     combined,
     is_mask,
@@ -103,7 +103,7 @@ class Expressions(Calls):
         return self.visit(node) or UNKNOWN
 
     def visit_Constant(self, node: ast.Constant) -> Value:
-        return Constant(node.value)
+        return LiteralValue(node.value)
 
     def visit_Name(self, node: ast.Name) -> Value:
         return self.names[node.id] if node.id in self.names else self._program.global_value(self._module, node.id)
@@ -117,7 +117,7 @@ class Expressions(Calls):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             known = self._test(node.operand)
-            return UNKNOWN if known is None else Constant(not known)
+            return UNKNOWN if known is None else LiteralValue(not known)
         value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Invert):
             return MASK if is_tensor(value) else MAYBE_MASK if maybe_tensor(value) else UNKNOWN
@@ -138,7 +138,7 @@ class Expressions(Calls):
         return combined([self.evaluate(each) for each in (node.lower, node.upper, node.step) if each is not None])
 
     def visit_Lambda(self, node: ast.Lambda) -> Value:
-        return Function(self._module, node, self._function.owner, closure=self.names)
+        return FunctionValue(self._module, node, self._function.owner, closure=self.names)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Value:
         result = self.evaluate(node.value)
@@ -185,7 +185,7 @@ class Expressions(Calls):
         self.names = saved
         if isinstance(node, ast.DictComp):
             return OTHER
-        known = isinstance(value, Instance | Tensor | Function | Several | Named) or maybe_tensor(value)
+        known = isinstance(value, Instance | TensorValue | FunctionValue | Several | Named) or maybe_tensor(value)
         return Several((value,), repeated=True) if known else UNKNOWN
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
@@ -194,20 +194,24 @@ class Expressions(Calls):
         values = [self.evaluate(each) for each in (node.left, *node.comparators)]
         if len(values) == 2 and isinstance(node.ops[0], ast.Is | ast.IsNot):
             positive = isinstance(node.ops[0], ast.Is)
-            if values[1] == Constant(None):
-                if values[0] == Constant(None):
-                    return Constant(positive)
-                if isinstance(values[0], Tensor | Instance | Function):
-                    return Constant(not positive)
+            if values[1] == LiteralValue(None):
+                if values[0] == LiteralValue(None):
+                    return LiteralValue(positive)
+                if isinstance(values[0], TensorValue | Instance | FunctionValue):
+                    return LiteralValue(not positive)
             return OTHER
         if len(values) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and any(map(_is_no_number, values)):
-            return Constant(isinstance(node.ops[0], ast.NotEq)) if any(map(is_tensor, values)) else OTHER
+            return LiteralValue(isinstance(node.ops[0], ast.NotEq)) if any(map(is_tensor, values)) else OTHER
         if any(isinstance(each, ast.In | ast.NotIn | ast.Is | ast.IsNot) for each in node.ops):
             return OTHER
         if any(map(is_tensor, values)):
             return MASK
-        if len(values) == 2 and all(isinstance(each, Constant) for each in values) and isinstance(node.ops[0], ast.Eq):
-            return Constant(values[0] == values[1])
+        if (
+            len(values) == 2
+            and all(isinstance(each, LiteralValue) for each in values)
+            and isinstance(node.ops[0], ast.Eq)
+        ):
+            return LiteralValue(values[0] == values[1])
         result = combined(values)
         return MAYBE_MASK if maybe_tensor(result) else result
 
@@ -221,11 +225,11 @@ class Expressions(Calls):
                 self._report(node, rules.DYNAMIC_SHAPE)
                 return TENSOR
             return TENSOR if is_tensor(value) else MAYBE_TENSOR
-        if isinstance(value, Several) and isinstance(chosen, Constant) and isinstance(chosen.value, int):
+        if isinstance(value, Several) and isinstance(chosen, LiteralValue) and isinstance(chosen.value, int):
             return item_of(value, chosen.value)
         return UNKNOWN
 
 
 def _is_no_number(value: Value) -> bool:
     """Whether a value is None or a string, which no tensor equals."""
-    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))
+    return isinstance(value, LiteralValue) and (value.value is None or isinstance(value.value, str))

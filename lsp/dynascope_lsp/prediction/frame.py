@@ -17,16 +17,16 @@ from dynascope_lsp.documents.syntax import FunctionNode, dotted
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
 from dynascope_lsp.prediction.expressions import Expressions
-from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
 from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     OTHER,
     TENSOR,
     UNKNOWN,
-    Constant,
-    Function,
+    FunctionValue,
     Instance,
+    LiteralValue,
     Named,
     Several,
     Value,
@@ -50,9 +50,9 @@ class Frame(Expressions):
     """One call of a function, with the values of its names."""
 
     @classmethod
-    def to_evaluate(cls, program: ProgramNames, module: Module) -> Self:
+    def to_evaluate(cls, program: ProgramNames, module: WorkspaceModule) -> Self:
         """Return a frame of an empty function, to evaluate expressions of a module."""
-        return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
+        return cls(program, FunctionValue(module, _NOTHING), False, _NO_DEPTH)
 
     def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
         """Bind parameters to the arguments, or to what annotations and defaults say."""
@@ -73,7 +73,7 @@ class Frame(Expressions):
             elif arguments is not None and not more and each.arg in defaults:
                 value = self.evaluate(defaults[each.arg])
             elif arguments is None and ast.unparse(defaults.get(each.arg, _NOTHING)) == "True":
-                value = Constant(True)  # most calls leave it so
+                value = LiteralValue(True)  # most calls leave it so
             else:
                 value = self._parameter(each, each.arg in defaults)
             self.names[each.arg] = value
@@ -130,7 +130,7 @@ class Frame(Expressions):
             return self.evaluate(node.body)
         self._unresumable += is_generator(node)
         self._block(node.body)
-        return merged(*self._returned) if self._returned else Constant(None)
+        return merged(*self._returned) if self._returned else LiteralValue(None)
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
         """Interpret a block; return whether its end is never reached."""
@@ -162,7 +162,7 @@ class Frame(Expressions):
         self._assign(node.target, combined([before, self.evaluate(node.value)]))
 
     def visit_Return(self, node: ast.Return) -> bool:
-        self._returned.append(self.evaluate(node.value) if node.value is not None else Constant(None))
+        self._returned.append(self.evaluate(node.value) if node.value is not None else LiteralValue(None))
         return True
 
     def visit_Raise(self, node: ast.Raise) -> bool:
@@ -176,7 +176,7 @@ class Frame(Expressions):
     visit_Continue = visit_Break
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        function = Function(self._module, node, self._function.owner, closure=self.names)
+        function = FunctionValue(self._module, node, self._function.owner, closure=self.names)
         self.names[node.name] = self._program.decorated(function)
 
     visit_AsyncFunctionDef = visit_FunctionDef

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from dynascope_lsp.prediction.control_flow import is_generator
 from dynascope_lsp.prediction.frame import Frame
-from dynascope_lsp.prediction.modules import Module
+from dynascope_lsp.prediction.modules import WorkspaceModule
 from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CONTEXT_MANAGER
@@ -20,9 +20,9 @@ from dynascope_lsp.prediction.values import (
     OTHER,
     UNKNOWN,
     Class,
-    Constant,
-    Function,
+    FunctionValue,
     Instance,
+    LiteralValue,
     ModuleValue,
     Several,
     Value,
@@ -36,7 +36,7 @@ BUDGET = 60_000
 class Report(Struct, frozen=True):
     """A graph break that a rule predicts at a node."""
 
-    module: Module
+    module: WorkspaceModule
     node: ast.expr | ast.stmt
     rule: Rule
     function: str
@@ -45,22 +45,22 @@ class Report(Struct, frozen=True):
 class Interpreter(ProgramNames):
     """Interpret the program from one site."""
 
-    def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
+    def __init__(self, import_module: Callable[[WorkspaceModule, str, int], WorkspaceModule | None]) -> None:
         super().__init__(import_module)
         self.reports: dict[tuple[str, int, int, str], Report] = {}
         self._budget = BUDGET
-        self._alive: list[Function] = []
+        self._alive: list[FunctionValue] = []
         self._results: dict[object, tuple[Value, bool]] = {}
         """The result of a call, and whether there was a break in it."""
 
-    def trace(self, function: Function) -> None:
+    def trace(self, function: FunctionValue) -> None:
         """Interpret a function as the root frame of a compile."""
         self.one_graph = function.one_graph
         self.call(function, None, {}, certain=True, depth=0)
 
     def call(
         self,
-        function: Function,
+        function: FunctionValue,
         arguments: list[Value] | None,
         keywords: dict[str, Value],
         *,
@@ -95,16 +95,16 @@ class Interpreter(ProgramNames):
         self._results[key] = result, self.breaks > before
         return result
 
-    def _is_context(self, function: Function) -> bool:
+    def _is_context(self, function: FunctionValue) -> bool:
         """Whether a generator is a context manager, which only `with` calls."""
         return CONTEXT_MANAGER in (
             self.name_of(function.module, each) for each in getattr(function.node, "decorator_list", ())
         )
 
-    def evaluate(self, module: Module, node: ast.expr) -> Value:
+    def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:
         return Frame.to_evaluate(self, module).evaluate(node)
 
-    def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
+    def report(self, module: WorkspaceModule, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
         self.reports.setdefault(
             (module.path, node.lineno, node.col_offset, rule.name), Report(module, node, rule, function)
         )
@@ -116,7 +116,7 @@ class Interpreter(ProgramNames):
 
 def _kind(value: Value | None) -> object:
     """Return the key of an argument's value under which results of calls are kept."""
-    if isinstance(value, Function):
+    if isinstance(value, FunctionValue):
         return id(value.node)
     if isinstance(value, Instance):
         given = value.given or {}
@@ -125,7 +125,7 @@ def _kind(value: Value | None) -> object:
         return id(value.info)
     if isinstance(value, Several):
         return ("several", value.called, value.repeated, *map(_kind, value.items[:4]))
-    if isinstance(value, Constant):
+    if isinstance(value, LiteralValue):
         return (
             (type(value.value), value.value) if isinstance(value.value, bool | int | str | None) else type(value.value)
         )

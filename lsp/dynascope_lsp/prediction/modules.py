@@ -15,7 +15,7 @@ _MAGIC = ("%", "!", "?")
 class ClassInfo:
     """A class statement: its methods and the values that it assigns to attributes."""
 
-    def __init__(self, module: Module, node: ast.ClassDef) -> None:
+    def __init__(self, module: WorkspaceModule, node: ast.ClassDef) -> None:
         self.module = module
         self.node = node
         self.name = node.name
@@ -72,7 +72,7 @@ _ANYTHING = ast.Starred(ast.Constant(None))
 """An expression with an unknown value."""
 
 
-class Module:
+class WorkspaceModule:
     """One file. Its names are resolved once, in order: the last definition counts."""
 
     def __init__(self, path: str, text: Text) -> None:

@@ -30,8 +30,8 @@ from dynascope_lsp.prediction.values import (
     TENSOR,
     TENSORS,
     UNKNOWN,
-    Constant,
-    Function,
+    FunctionValue,
+    LiteralValue,
     Named,
     Several,
     Value,
@@ -44,7 +44,7 @@ from dynascope_lsp.prediction.values import (
 class NamedCalls(ast.NodeVisitor, ABC):
     """The part of a frame that evaluates calls by full name; it sets up the frame's state."""
 
-    def __init__(self, program: ProgramNames, function: Function, certain: bool, depth: int) -> None:
+    def __init__(self, program: ProgramNames, function: FunctionValue, certain: bool, depth: int) -> None:
         self._program = program
         self._function = function
         self._module = function.module
@@ -180,7 +180,9 @@ class NamedCalls(ast.NodeVisitor, ABC):
 
     def _is_instance(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
         if len(node.args) == 2 and arguments and is_tensor(arguments[0]):
-            return Constant(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
+            return (
+                LiteralValue(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
+            )
         return UNKNOWN
 
     def _iterated(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:

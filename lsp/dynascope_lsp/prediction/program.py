@@ -10,16 +10,16 @@ from collections.abc import Callable
 from msgspec import structs
 
 from dynascope_lsp.documents.syntax import dotted
-from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
     DISABLED,
     UNKNOWN,
     Class,
-    Constant,
-    Function,
+    FunctionValue,
     Instance,
+    LiteralValue,
     ModuleValue,
     Named,
     Value,
@@ -32,8 +32,8 @@ _DECORATORS = 4
 class ProgramNames(ABC):
     """The names of a program; `import_module` finds workspace modules, a subclass runs calls."""
 
-    def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
-        self.modules: dict[str, Module] = {}
+    def __init__(self, import_module: Callable[[WorkspaceModule, str, int], WorkspaceModule | None]) -> None:
+        self.modules: dict[str, WorkspaceModule] = {}
         self._import = import_module
         self._decorating = 0
         self._globals: dict[tuple[str, str], Value] = {}
@@ -50,7 +50,7 @@ class ProgramNames(ABC):
     @abstractmethod
     def call(
         self,
-        function: Function,
+        function: FunctionValue,
         arguments: list[Value] | None,
         keywords: dict[str, Value],
         *,
@@ -64,18 +64,18 @@ class ProgramNames(ABC):
         """
 
     @abstractmethod
-    def evaluate(self, module: Module, node: ast.expr) -> Value:
+    def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:
         """Return the abstract value of an expression at a module's top level."""
 
     @abstractmethod
-    def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
+    def report(self, module: WorkspaceModule, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
         """Record that a rule predicts a break at a node."""
 
     @abstractmethod
     def spend(self) -> bool:
         """Whether the budget allows to evaluate one more node, which this call counts."""
 
-    def global_value(self, module: Module, name: str) -> Value:
+    def global_value(self, module: WorkspaceModule, name: str) -> Value:
         """Return the value of a name at a module's top level."""
         self.modules[module.path] = module
         key = (module.path, name)
@@ -84,9 +84,9 @@ class ProgramNames(ABC):
             self._globals[key] = self._global_value(module, name)
         return self._globals[key]
 
-    def _global_value(self, module: Module, name: str) -> Value:
+    def _global_value(self, module: WorkspaceModule, name: str) -> Value:
         if name in module.functions:
-            return self.decorated(Function(module, module.functions[name]))
+            return self.decorated(FunctionValue(module, module.functions[name]))
         if name in module.classes:
             info = module.classes[name]
             return Class(info) if self._is_as_written(info) else UNKNOWN
@@ -102,7 +102,7 @@ class ProgramNames(ABC):
         names = [each.func if isinstance(each, ast.Call) else each for each in info.node.decorator_list]
         return all(self.name_of(info.module, each) in CLASS_DECORATORS for each in names)
 
-    def imported(self, module: Module, origin: str, name: str | None, level: int) -> Value:
+    def imported(self, module: WorkspaceModule, origin: str, name: str | None, level: int) -> Value:
         found = self._import(module, origin, level)
         if found is not None and name is not None and (value := self.global_value(found, name)) != UNKNOWN:
             return value
@@ -114,7 +114,7 @@ class ProgramNames(ABC):
             return UNKNOWN
         return Named(usual_name(f"{origin}.{name}" if name else origin))
 
-    def decorated(self, function: Function) -> Value:
+    def decorated(self, function: FunctionValue) -> Value:
         """Apply a function's decorators: those of the workspace, and some of libraries."""
         assert not isinstance(function.node, ast.Lambda)
         value: Value = structs.replace(function, bound=None)
@@ -126,18 +126,18 @@ class ProgramNames(ABC):
                 name = self.name_of(function.module, decorator.args[0])
             if name not in TRANSPARENT:
                 value = self._called_decorator(function, decorator, value) if name is None else UNKNOWN
-        return structs.replace(value, bound=function.bound) if isinstance(value, Function) else UNKNOWN
+        return structs.replace(value, bound=function.bound) if isinstance(value, FunctionValue) else UNKNOWN
 
-    def _called_decorator(self, function: Function, decorator: ast.expr, value: Value) -> Value:
+    def _called_decorator(self, function: FunctionValue, decorator: ast.expr, value: Value) -> Value:
         maker = self.evaluate(function.module, decorator)
-        if not isinstance(maker, Function) or self._decorating >= _DECORATORS:
+        if not isinstance(maker, FunctionValue) or self._decorating >= _DECORATORS:
             return UNKNOWN
         self._decorating += 1
         result = self.call(maker, [value], {}, certain=False, depth=0)
         self._decorating -= 1
         return result
 
-    def name_of(self, module: Module, node: ast.expr) -> str | None:
+    def name_of(self, module: WorkspaceModule, node: ast.expr) -> str | None:
         """Return the full name of an expression that means a name outside the workspace, or None."""
         name = dotted(node)
         if name is None:
@@ -148,14 +148,14 @@ class ProgramNames(ABC):
             return None
         return usual_name(f"{value.name}.{rest}" if rest else value.name)
 
-    def method(self, info: ClassInfo, name: str) -> Function | None:
+    def method(self, info: ClassInfo, name: str) -> FunctionValue | None:
         """Find a method of a class, or of its bases in the workspace."""
         for each in self.bases(info):
             if name in each.methods:
-                return Function(each.module, each.methods[name], each)
+                return FunctionValue(each.module, each.methods[name], each)
         return None
 
-    def called(self, instance: Instance) -> Function | None:
+    def called(self, instance: Instance) -> FunctionValue | None:
         """Return the bound method that a call of an object runs."""
         found = self.method(instance.info, "forward") or self.method(instance.info, "__call__")
         return None if found is None else structs.replace(found, bound=instance)
@@ -176,7 +176,7 @@ class ProgramNames(ABC):
     def training(self) -> Value:
         """Return `module.training`: True, or unknown if the program calls `eval()` or `train()`."""
         quiet = any("eval()" in each.text.source or "train(" in each.text.source for each in self.modules.values())
-        return UNKNOWN if quiet else Constant(True)
+        return UNKNOWN if quiet else LiteralValue(True)
 
     def set_outside(self, name: str) -> bool:
         """Whether an attribute of that name is assigned outside of its class."""
@@ -197,7 +197,7 @@ class ProgramNames(ABC):
                     todo.append(value.info)
         return found
 
-    def _value_of_base(self, module: Module, base: ast.expr) -> Value:
+    def _value_of_base(self, module: WorkspaceModule, base: ast.expr) -> Value:
         head, _, rest = (dotted(base) or "").partition(".")
         value = self.global_value(module, head) if head else UNKNOWN
         if rest:

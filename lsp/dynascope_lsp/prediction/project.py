@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
-from dynascope_lsp.prediction.modules import Module
+from dynascope_lsp.prediction.modules import WorkspaceModule
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 
@@ -81,7 +81,7 @@ class Project:
         self._under_way: tuple[str, Iterator[Analysis | None]] | None = None
         self._left_alone = 0.0
         """The `time.monotonic()` from which edited files count as no longer being edited."""
-        self._modules: OrderedDict[str, tuple[object, Module]] = OrderedDict()
+        self._modules: OrderedDict[str, tuple[object, WorkspaceModule]] = OrderedDict()
         self._analyses: dict[str, Analysis] = {}
 
     @property
@@ -219,12 +219,12 @@ class Project:
         lines = text.lines if text is not None else []
         yield Analysis(versions, findings, lines, seconds + time.thread_time() - began)
 
-    def _importer(self, versions: dict[str, object]) -> Callable[[Module, str, int], Module | None]:
+    def _importer(self, versions: dict[str, object]) -> Callable[[WorkspaceModule, str, int], WorkspaceModule | None]:
         """Return a function that finds imported modules and records the versions of their files."""
-        modules: dict[str, Module | None] = {}
+        modules: dict[str, WorkspaceModule | None] = {}
         left = LINES_OF_A_SITE
 
-        def import_module(importer: Module, name: str, level: int) -> Module | None:
+        def import_module(importer: WorkspaceModule, name: str, level: int) -> WorkspaceModule | None:
             nonlocal left
             for path in module_candidates(name, importer.path, level, self._folders()):
                 if os.path.isfile(path):
@@ -238,14 +238,14 @@ class Project:
 
         return import_module
 
-    def _module(self, path: str) -> Module | None:
+    def _module(self, path: str) -> WorkspaceModule | None:
         version = self._version(path)
         kept = self._modules.get(path)
         if kept is None or kept[0] != version:
             text = self._source(path)
             if text is None:
                 return None
-            kept = self._modules[path] = version, Module(path, text)
+            kept = self._modules[path] = version, WorkspaceModule(path, text)
         self._modules.move_to_end(path)
         lines = sum(len(module.text.lines) for _, module in self._modules.values())
         while lines > LINES_KEPT and len(self._modules) > 1:

@@ -12,8 +12,8 @@ from msgspec import structs
 from dynascope_lsp.documents.syntax import FunctionNode, first_line, statements
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.interpreter import Interpreter
-from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.values import Function, Instance, Several, Value
+from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
+from dynascope_lsp.prediction.values import FunctionValue, Instance, Several, Value
 
 COMPILE = "torch.compile"
 
@@ -34,7 +34,7 @@ def mentions_compile(source: str) -> bool:
     return False
 
 
-def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
+def compiled(interpreter: Interpreter, module: WorkspaceModule) -> Iterator[FunctionValue]:
     """Iterate over the root functions of the compiles in this module."""
     owners = _owners(module)
     for node in statements(module.tree.body):
@@ -44,7 +44,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
             owner = owners.get(id(node))
             static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
             bound = Instance(owner, exact=False) if owner is not None and not static else None
-            yield Function(module, node, owner, bound, one_graph=any(_is_set(each, "fullgraph") for each in sites))
+            yield FunctionValue(module, node, owner, bound, one_graph=any(_is_set(each, "fullgraph") for each in sites))
     lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
     for scopes, call in _calls(module.tree, [], lines):
         name = interpreter.name_of(module, call.func)
@@ -63,7 +63,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
             yield structs.replace(each, one_graph=_is_set(call, "fullgraph"))
 
 
-def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> bool:
+def _compiles(interpreter: Interpreter, module: WorkspaceModule, decorator: ast.expr) -> bool:
     """Whether a decorator is `torch.compile`, `torch.compile(…)` or `partial(torch.compile, …)`."""
     if not isinstance(decorator, ast.Call):
         return interpreter.name_of(module, decorator) == COMPILE
@@ -88,7 +88,7 @@ def _is_set(site: ast.expr, option: str) -> bool:
     )
 
 
-def _owners(module: Module) -> dict[int, ClassInfo]:
+def _owners(module: WorkspaceModule) -> dict[int, ClassInfo]:
     """Return the class that each method is of, by the method's id."""
     return {id(method): info for info in module.classes.values() for method in info.methods.values()}
 
@@ -105,7 +105,7 @@ def _calls(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[t
             yield from _calls(child, body if isinstance(child, ast.stmt) else scopes, lines)
 
 
-def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
+def _value(interpreter: Interpreter, module: WorkspaceModule, scopes: list[ast.AST], target: ast.expr) -> Value:
     """Evaluate the compiled expression by the assignments of the functions around the call."""
     frame = Frame.to_evaluate(interpreter, module)
     owners = _owners(module)
@@ -117,13 +117,13 @@ def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], targ
                 if node.lineno < target.lineno:
                     frame.names[node.targets[0].id] = frame.evaluate(node.value)
             elif isinstance(node, FunctionNode) and node is not scope:
-                frame.names[node.name] = Function(module, node, closure=frame.names)
+                frame.names[node.name] = FunctionValue(module, node, closure=frame.names)
     return frame.evaluate(target)
 
 
-def _entries(interpreter: Interpreter, value: Value) -> Iterator[Function]:
+def _entries(interpreter: Interpreter, value: Value) -> Iterator[FunctionValue]:
     """Iterate over the functions that run when a value is called."""
-    if isinstance(value, Function):
+    if isinstance(value, FunctionValue):
         yield value
     elif isinstance(value, Several) and value.called:
         for each in value.items:

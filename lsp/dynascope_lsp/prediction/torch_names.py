@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope_lsp.documents.syntax import words
-from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, Constant, Value
+from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, LiteralValue, Value
 
 NOT_TENSORS = words(
     """
@@ -105,9 +105,11 @@ CONSTANTS: dict[str, Value] = {
             """,
             prefix="torch.",
         ),
-        Constant(True),
+        LiteralValue(True),
     ),
-    **dict.fromkeys(words("compiler.is_exporting jit.is_scripting jit.is_tracing", prefix="torch."), Constant(False)),
+    **dict.fromkeys(
+        words("compiler.is_exporting jit.is_scripting jit.is_tracing", prefix="torch."), LiteralValue(False)
+    ),
     "torch.nn.Parameter": TENSOR,
 }
 """Functions whose result is always the same, or always a tensor."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from dynascope_lsp.prediction.modules import ClassInfo, Module
+    from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
 
 
 class Unknown(Struct, frozen=True):
@@ -19,7 +19,7 @@ class Unknown(Struct, frozen=True):
     boolean: bool = False
 
 
-class Tensor(Struct, frozen=True):
+class TensorValue(Struct, frozen=True):
     """A tensor; `boolean`: a mask."""
 
     boolean: bool = False
@@ -31,7 +31,7 @@ class Other(Struct, frozen=True):
     kind: str = ""
 
 
-class Constant(Struct, frozen=True):
+class LiteralValue(Struct, frozen=True):
     """A literal."""
 
     value: Any
@@ -46,13 +46,13 @@ class Named(Struct, frozen=True):
 class ModuleValue(Struct, frozen=True, eq=False):
     """A module of the workspace."""
 
-    module: Module
+    module: WorkspaceModule
 
 
-class Function(Struct, frozen=True, eq=False):
+class FunctionValue(Struct, frozen=True, eq=False):
     """A function of the workspace; `bound` is the instance of a bound method."""
 
-    module: Module
+    module: WorkspaceModule
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     owner: ClassInfo | None = None
     bound: Value | None = None
@@ -85,12 +85,12 @@ class Several(Struct, frozen=True, eq=False):
     repeated: bool = False
 
 
-Value = Unknown | Tensor | Other | Constant | Named | ModuleValue | Function | Class | Instance | Several
+Value = Unknown | TensorValue | Other | LiteralValue | Named | ModuleValue | FunctionValue | Class | Instance | Several
 
 UNKNOWN = Unknown()
 MAYBE_TENSOR = Unknown(maybe_tensor=True)
-TENSOR = Tensor()
-MASK = Tensor(boolean=True)
+TENSOR = TensorValue()
+MASK = TensorValue(boolean=True)
 MAYBE_MASK = Unknown(maybe_tensor=True, boolean=True)
 OTHER = Other()
 LOGGER = Other("logger")
@@ -102,12 +102,12 @@ DISABLED = Named("torch.compiler.disable()d")
 
 
 def is_tensor(value: Value | None) -> bool:
-    return isinstance(value, Tensor)
+    return isinstance(value, TensorValue)
 
 
 def may_be_tensor(value: Value | None) -> bool:
     """Whether a value is a tensor or unknown."""
-    return isinstance(value, Tensor | Unknown)
+    return isinstance(value, TensorValue | Unknown)
 
 
 def maybe_tensor(value: Value | None) -> bool:
@@ -152,8 +152,8 @@ def merged(first: Value | None, *others: Value | None) -> Value:
 
 def truth(value: Value) -> bool | None:
     """Return the truth of a value in a test, or None when it is not known."""
-    if isinstance(value, Constant):
+    if isinstance(value, LiteralValue):
         return bool(value.value)
-    if isinstance(value, Function | Class | Instance | ModuleValue):
+    if isinstance(value, FunctionValue | Class | Instance | ModuleValue):
         return True
     return None

@@ -27,7 +27,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
 from dynascope_lsp.protocol.decoding import Malformed
-from dynascope_lsp.protocol.documents import Documents
+from dynascope_lsp.protocol.documents import OpenDocuments
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class Protocol(LanguageServerProtocol):
         self._is_initialized = True
         answering = super().lsp_initialize(params)
         call = next(answering)  # `features.lifecycle` serves it
-        self._workspace = Documents.of(self.workspace)
+        self._workspace = OpenDocuments.of(self.workspace)
         answer = yield call
         while True:
             try:

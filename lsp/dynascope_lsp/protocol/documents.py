@@ -15,7 +15,7 @@ from pygls.workspace import TextDocument, Workspace
 from dynascope_lsp.documents.text import LINE_END, characters
 
 
-class Document(TextDocument):
+class OpenDocument(TextDocument):
     """An open document, with the ends of lines that LSP knows."""
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
@@ -37,11 +37,11 @@ class Document(TextDocument):
         return first + characters(source[first:last], position.character, self.position_codec.encoding)
 
 
-class Documents(Workspace):
+class OpenDocuments(Workspace):
     """The documents and folders that a client has open."""
 
     @classmethod
-    def of(cls, workspace: Workspace) -> Documents:
+    def of(cls, workspace: Workspace) -> OpenDocuments:
         """Return the same workspace, before anything is opened in it."""
         made = cls(
             workspace.root_uri, types.TextDocumentSyncKind.Incremental, None, workspace.position_encoding or "utf-16"
@@ -54,7 +54,7 @@ class Documents(Workspace):
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
     ) -> TextDocument:
         try:
-            return Document(doc_uri, source, version, language_id, position_codec=self.position_codec)
+            return OpenDocument(doc_uri, source, version, language_id, position_codec=self.position_codec)
         except ValueError:
             raise JsonRpcInvalidParams(f"{doc_uri!r} is not a URI") from None
 

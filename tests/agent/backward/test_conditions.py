@@ -14,7 +14,7 @@ from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
 from tests.support.marks import labels
@@ -35,7 +35,7 @@ def layers(step: int = 0) -> torch.Tensor:
 FORWARD = labels(Path(HERE))["forward"]
 
 
-def debugged(table: BackwardTable, runs: int = 1) -> tuple[Script, list[Output]]:
+def debugged(table: BackwardTable, runs: int = 1) -> tuple[Script, list[ConsoleOutput]]:
     script, written = Script(), list[Any]()
     debugger = BackwardDebugger(script, Suspension(), written.append)
     debugger.table = table

@@ -25,7 +25,7 @@ from dynascope.wire.dap import (
     VariablesBody,
 )
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
-from dynascope.wire.from_agent import BreakpointChanged, Failure, Output, Reply, Stopping
+from dynascope.wire.from_agent import BreakpointChanged, ConsoleOutput, Failure, Reply, Stopping
 from dynascope.wire.messages import Granularity, Message, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (
     ConfigurationDone,
@@ -64,7 +64,7 @@ class ScriptedSession(Suspension):
     def __init__(self, commands: Iterable[ResumeCommand | TravelCommand] = (), just_my_code: bool = True) -> None:
         self.commands = list(commands)
         self.stops: list[Stop] = []
-        self.outputs: list[Output] = []
+        self.outputs: list[ConsoleOutput] = []
         self.changes: list[Breakpoint] = []
         self.at_stop: Callable[[ScriptedSession], None] = lambda session: None
         self.replies: dict[int, Reply | Failure] = {}
@@ -78,7 +78,7 @@ class ScriptedSession(Suspension):
                 self.replies[message.id] = message
             case Stopping():
                 self.stops.append(Stop(message))
-            case Output():
+            case ConsoleOutput():
                 self.outputs.append(message)
             case BreakpointChanged():
                 self.changes.append(message.breakpoint)

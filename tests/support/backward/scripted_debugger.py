@@ -17,7 +17,7 @@ from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.suspension import stop as stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import Evaluate, Variables
 
@@ -94,7 +94,7 @@ def debugging(
     written: list[str] = []
 
     def send(message: Any) -> None:
-        if isinstance(message, Output):
+        if isinstance(message, ConsoleOutput):
             written.append(message.output)
 
     debugger = BackwardDebugger(script, Suspension(), send)

@@ -25,7 +25,7 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
-from dynascope.wire.from_agent import Failure, Output, Reply, Stopping
+from dynascope.wire.from_agent import ConsoleOutput, Failure, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
 from dynascope.wire.to_agent import (
     ConfigurationDone,
@@ -67,7 +67,7 @@ class Everywhere(Suspension):
             self._replies[message.id] = message
         elif isinstance(message, Stopping):
             self.frames = message.frames[: message.symbolic_frames]
-        elif isinstance(message, Output):
+        elif isinstance(message, ConsoleOutput):
             self.complaints.append(message.output)
 
     def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:

@@ -34,7 +34,7 @@ from dynascope.agent.isolation.isolation import without_modes
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stop import Stop
 from dynascope.wire.dap import FunctionBreakpoint
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
 
 RUN = "runtime_wrapper"
@@ -96,7 +96,7 @@ class BackwardDebugger(BackwardObserver):
         self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
-        failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
+        failures = HookFailures(lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)))
         self._hits = Hits(send)
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
@@ -125,7 +125,7 @@ class BackwardDebugger(BackwardObserver):
 
     def _report_run(self, run: BackwardRun) -> None:
         """Report a backward in the debug console, for a user who debugs backwards."""
-        self._send(Output(category="console", output=f"{run}\n"))
+        self._send(ConsoleOutput(category="console", output=f"{run}\n"))
 
     # ---- BackwardObserver
 

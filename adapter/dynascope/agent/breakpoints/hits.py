@@ -9,7 +9,7 @@ from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint, Asked
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
 from dynascope.explain.breakpoints import HITS, HITS_OF_RUNS
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Hits:
 
     def _write(self, category: Literal["console", "important"], text: str, context: HitContext) -> None:
         path, line = context.location
-        self._send(Output(category=category, output=text, path=path, line=line))
+        self._send(ConsoleOutput(category=category, output=text, path=path, line=line))
 
 
 def _would_stop(breakpoint: AgentBreakpoint, context: HitContext, rehearsal: Rehearsal) -> bool:

@@ -79,7 +79,7 @@ def saved_guards(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
         return f"{heading}: saving is tried where all guards are true. For the values in this frame {outcome}."
     try:
         saved = _by_way(code, entry, values, [name] if name else list(_WAYS))
-    except _NotKnown as why:
+    except _GuardsNotKnown as why:
         return f"{heading}: {why}"
     told = _all_told(heading, saved, in_full=bool(name))
     return told if name else f"{told}\n\n`guards saved {entry.compile_id} aot_compile` tells all of them for one."
@@ -93,12 +93,12 @@ def saved_by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
     heading = f"{code.co_name} [{entry.compile_id}]"
     try:
         saved = _by_way(code, entry, values, list(_WAYS))
-    except _NotKnown as why:
+    except _GuardsNotKnown as why:
         return [], f"{heading}: {why}"
     return [_as_fact(way, each) for way, each in saved.items()], _all_told(heading, saved, in_full=False)
 
 
-class _NotKnown(Exception):
+class _GuardsNotKnown(Exception):
     """Raised where guards cannot be built again, with the reason as a clause."""
 
 
@@ -107,7 +107,7 @@ def _by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], way
     rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
     if source is None or rebuilding is None or not rebuilding.is_exact():
         why = _TOO_EARLY if source is None else _NOT_EXACT
-        raise _NotKnown(f"which of its guards can be saved is not known: {why}")
+        raise _GuardsNotKnown(f"which of its guards can be saved is not known: {why}")
     saving = Saving(rebuilding, source, values)
     return {way: _WAYS[way](saving) for way in ways}
 

@@ -19,7 +19,7 @@ import torch
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.locations import captured
-from dynascope.agent.inspection.values.names import Named, Names, rows_of_names
+from dynascope.agent.inspection.values.names import NamedValue, Names, rows_of_names
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.compile.compile_context import trace_id
@@ -65,10 +65,12 @@ def values_of(frame: RunningFrame) -> dict[str, Any]:
 
 def running_headings(frame: RunningFrame) -> list[Heading]:
     """Return the headings Locals and, unless they are the same, Globals."""
-    local_names = {name: Named(real=value) for name, value in values_of(frame).items()}
+    local_names = {name: NamedValue(real=value) for name, value in values_of(frame).items()}
     headings = [Heading("Locals", Children(named=rows_of_names(local_names)), hint="locals")]
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_globals is not frame.f_locals:
-        global_names = {name: Named(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"}
+        global_names = {
+            name: NamedValue(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"
+        }
         headings.append(Heading("Globals", Children(named=rows_of_names(global_names)), expensive=True, hint="globals"))
     return headings
 
@@ -149,7 +151,7 @@ def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
 def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
     """Return the parameters of a running function."""
     options = ViewOptions(None, hexadecimal)
-    values = {name: Named(real=value) for name, value in values_of(frame).items()}
+    values = {name: NamedValue(real=value) for name, value in values_of(frame).items()}
     return [_parameter(options, stars + name, values.get(name)) for stars, name in _written(frame.f_code)]
 
 
@@ -163,7 +165,7 @@ def _written(code: types.CodeType) -> Iterator[tuple[str, str]]:
             yield star, name
 
 
-def _parameter(options: ViewOptions, name: str, named: Named | None) -> Parameter:
+def _parameter(options: ViewOptions, name: str, named: NamedValue | None) -> Parameter:
     if named is None:
         return Parameter(name=name)
     row = named.row(options, name, None)
@@ -173,7 +175,7 @@ def _parameter(options: ViewOptions, name: str, named: Named | None) -> Paramete
     content = contents(options, named.variable if realized is None else realized)
     match content:
         case Cell():
-            return _parameter(options, name, None if content.contents is None else Named(content.contents))
+            return _parameter(options, name, None if content.contents is None else NamedValue(content.contents))
         case Unset():
             return Parameter(name=name)
         case Tensor():

@@ -81,7 +81,7 @@ _SETTINGS: tuple[Setting, ...] = (
 """The settings that a trace changes and the guards `GLOBAL_STATE` and `DUAL_LEVEL` read (2.2)."""
 
 
-class _State:
+class _TorchState:
     """The state of torch on this thread, but for dispatch modes, which no guard reads."""
 
     def __init__(self) -> None:
@@ -119,17 +119,17 @@ def _set(now: list[Any], then: list[Any]) -> None:
             write(wanted)
 
 
-class _ThisThread(threading.local):
+class _CallsOfThread(threading.local):
     def __init__(self) -> None:
-        self.calls: list[_State] = []
+        self.calls: list[_TorchState] = []
 
 
-_this_thread = _ThisThread()
+_this_thread = _CallsOfThread()
 
 
 def call_begins() -> None:
     """Note the state in which Dynamo is called for a frame."""
-    _this_thread.calls.append(_State())
+    _this_thread.calls.append(_TorchState())
 
 
 def call_ends() -> None:

@@ -22,7 +22,7 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.wire.dap import Module, Source, SourceBody
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class LoadedSourceDocuments(TraceObserver):
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
         self.failures = HookFailures(
-            lambda trace: send(Output(category="important", output=_FAILED + trace)), "documents"
+            lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)), "documents"
         )
         self._traced: Counter[str] = Counter()
 

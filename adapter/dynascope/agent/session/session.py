@@ -29,7 +29,7 @@ from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
 from dynascope.agent.suspension.stops import CompileStops
-from dynascope.wire.from_agent import DynamoReady, Output, Stopping
+from dynascope.wire.from_agent import ConsoleOutput, DynamoReady, Stopping
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
 
@@ -98,7 +98,7 @@ class AgentSession(SuspensionObserver):
         self.stops.start_ids_at(settings.first_id)
         if settings.record:
             self._end_recording = process.begin_beside_a_debugger(
-                lambda text: self.send(Output(category="console", output=f"dynascope: {text}\n")),
+                lambda text: self.send(ConsoleOutput(category="console", output=f"dynascope: {text}\n")),
                 settings.record if isinstance(settings.record, str) else "",
             )
         self.backward.configure(settings)
@@ -189,7 +189,7 @@ class AgentSession(SuspensionObserver):
         self.generated_code.step_ended_at_runtime()
 
     def notice(self, text: str) -> None:
-        self.send(Output(category="important", output=text))
+        self.send(ConsoleOutput(category="important", output=text))
 
     def comptime_breakpoint(self, context: Any) -> None:
         """Stop at `dynascope.breakpoint()` in compiled code, given Dynamo's `ComptimeContext`."""

@@ -96,14 +96,14 @@ def _all_side_effects(last: Any) -> list[Any]:
     return found
 
 
-class _State(threading.local):
+class _RetraceOfThread(threading.local):
     can_repeat = False
     is_repeated = False
     call: TraceCall | None = None
     entered: Frames | None = None
 
 
-_this_thread = _State()
+_this_thread = _RetraceOfThread()
 
 
 def can_repeat() -> bool:

@@ -52,7 +52,7 @@ Acts = Mapping[int, Callable[[Translator], None]]
 
 
 @dataclass
-class Outcome(Traced):
+class TrialOutcome(Traced):
     """The result of a trace of the frame to its end, with what remedies are judged by."""
 
     guards: list[GuardFact] = field(default_factory=list)
@@ -140,7 +140,7 @@ class TrialRefused(Exception):
     """Raised where the frame cannot be traced a second time; the text is a sentence for the user."""
 
 
-def trial(acts: Acts, heeds_effects: bool) -> Outcome:
+def trial(acts: Acts, heeds_effects: bool) -> TrialOutcome:
     """Trace the frame that is being traced to its end.
 
     `heeds_effects`: raise EffectMet before what cannot be undone. Calls `convert_frame.compile_frame` (2.0).
@@ -154,7 +154,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
     state = kwargs.get("distributed_state")
     if state is not None and state.all_states is None:  # the other ranks would wait for this one
         kwargs = kwargs | {"distributed_state": None}
-    outcome = Outcome()
+    outcome = TrialOutcome()
 
     def note_graph(graph_module: Any, _example_inputs: Any) -> Any:
         outcome.graphs.append(_operations(graph_module))
@@ -183,7 +183,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
     return outcome
 
 
-def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | None) -> None:
+def _read(outcome: TrialOutcome, output: Any, logged: tuple[str, tuple[str, int]] | None) -> None:
     """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:

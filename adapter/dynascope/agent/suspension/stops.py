@@ -17,7 +17,7 @@ from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.time_limits import TimeLimits
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID, document_path
 from dynascope.wire.dap import Source
-from dynascope.wire.from_agent import CompileBegins, Invalidated, Output, Resumed, Stopping
+from dynascope.wire.from_agent import CompileBegins, ConsoleOutput, Invalidated, Resumed, Stopping
 from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
 from dynascope.wire.to_agent import PrepareStep
 
@@ -144,7 +144,7 @@ class CompileStops:
 
     def tell(self, text: str) -> None:
         """Write a text to the debug console."""
-        self._send(Output(category="console", output=f"{text}\n"))
+        self._send(ConsoleOutput(category="console", output=f"{text}\n"))
 
     # ---- any thread
 

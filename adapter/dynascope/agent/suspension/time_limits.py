@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.process_groups import collective_timeouts
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 
@@ -42,7 +42,7 @@ class TimeLimits:
 
     def _say(self, about: str, text: str) -> None:
         self._told.add(about)
-        self._send(Output(category="console", output=f"dynascope: {text}\n"))
+        self._send(ConsoleOutput(category="console", output=f"dynascope: {text}\n"))
 
 
 def _of_the_test() -> str | None:

@@ -14,7 +14,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState, ThreadStates
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 _TRACED_DIFFERENTLY = (
@@ -129,7 +129,7 @@ class HookedCompiles:
             error = sys.exception()
             is_ended = error is not None and not isinstance(error, Exception)
             text = _ENDED_BY.format(type(error).__name__) if is_ended else _TRACED_DIFFERENTLY
-            self._send(Output(category="important", output=text, path=place[0], line=place[1]))
+            self._send(ConsoleOutput(category="important", output=text, path=place[0], line=place[1]))
 
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()

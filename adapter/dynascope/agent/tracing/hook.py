@@ -33,7 +33,7 @@ from dynascope.agent.tracing.stop_thread import StopThread
 from dynascope.agent.tracing.thread_state import ThreadState, ThreadStates
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.what_if.change import make
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 _FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
@@ -50,7 +50,7 @@ class Hook:
         self.frames_entered = 0
         """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
-        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
+        self.failures = HookFailures(lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)))
         self._checks: tuple[StopCheck, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
         self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)

@@ -18,7 +18,7 @@ from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
-from dynascope.dap.program.stops import Stop, Stops, capabilities_at, own_stopped
+from dynascope.dap.program.stops import CompileTimeStop, Stops, capabilities_at, own_stopped
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope
@@ -29,9 +29,9 @@ from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import (
     BreakpointChanged,
     CompileBegins,
+    ConsoleOutput,
     DynamoReady,
     Invalidated,
-    Output,
     Resumed,
     SourcesLoaded,
     Stopping,
@@ -203,7 +203,7 @@ class Program(ABC):
     def agent_is_gone(self) -> None:
         """Handle the end of the channel, closed from either side."""
 
-    def announce_capabilities(self, stop: Stop | None) -> None:
+    def announce_capabilities(self, stop: CompileTimeStop | None) -> None:
         """Send the capabilities at this stop (None: at run time) if they have changed."""
         capabilities = capabilities_at(stop)
         if capabilities != self._capabilities:
@@ -242,7 +242,7 @@ class Program(ABC):
                 self.say_who_waits()
             case Invalidated():
                 self._invalidated(notice)
-            case Output():
+            case ConsoleOutput():
                 self._output(notice)
             case DynamoReady(missing=[_, *_]):
                 self.say(
@@ -289,7 +289,7 @@ class Program(ABC):
         for source in sources:
             self.event("loadedSource", {"reason": reason, "source": source})
 
-    def _output(self, notice: Output) -> None:
+    def _output(self, notice: ConsoleOutput) -> None:
         body: dict[str, Any] = {"category": notice.category, "output": notice.output}
         if notice.path is not None:
             body["source"] = {"path": self.paths.to_client(notice.path)}

@@ -68,7 +68,7 @@ def _text(parameter: Parameter, format: StackFrameFormat) -> str:
 
 
 @dataclass
-class Stop:
+class CompileTimeStop:
     """A thread that waits at a compile-time stop."""
 
     notice: Stopping
@@ -85,7 +85,7 @@ class StoppedThread(NamedTuple):
     """A thread at a compile-time stop, and the agent through which it serves requests."""
 
     agent: AgentConnection
-    stop: Stop
+    stop: CompileTimeStop
 
     async def ask(self, request: StoppedThreadRequest) -> Raw:
         """Have the thread serve a request; return its reply's body. Raises RequestError."""
@@ -101,14 +101,14 @@ class Stops:
     """The threads that wait at compile-time stops, by DAP thread id."""
 
     def __init__(self) -> None:
-        self._stops: dict[int, Stop] = {}
+        self._stops: dict[int, CompileTimeStop] = {}
 
-    def add(self, notice: Stopping, paths: PathMap) -> Stop:
+    def add(self, notice: Stopping, paths: PathMap) -> CompileTimeStop:
         frames = list(map(paths.frame_to_client, notice.frames))
-        stop = self._stops[notice.thread_id] = Stop(notice, frames)
+        stop = self._stops[notice.thread_id] = CompileTimeStop(notice, frames)
         return stop
 
-    def remove_thread(self, thread_ident: int) -> Stop | None:
+    def remove_thread(self, thread_ident: int) -> CompileTimeStop | None:
         """Remove the stop of that thread and return it; None when it was removed before."""
         stop = next((s for s in self._stops.values() if s.notice.thread_ident == thread_ident), None)
         if stop is not None:
@@ -118,29 +118,29 @@ class Stops:
     def clear(self) -> None:
         self._stops.clear()
 
-    def of_thread(self, thread_id: int) -> Stop | None:
+    def of_thread(self, thread_id: int) -> CompileTimeStop | None:
         return self._stops.get(thread_id)
 
-    def all(self) -> list[Stop]:
+    def all(self) -> list[CompileTimeStop]:
         return list(self._stops.values())
 
-    def of_id(self, id: int) -> Stop | None:
+    def of_id(self, id: int) -> CompileTimeStop | None:
         """Return the stop of a frame id or variablesReference: the last one that began before it."""
         older = [stop for stop in self._stops.values() if stop.first_id <= id]
         return max(older, key=lambda stop: stop.first_id, default=None)
 
 
-class StackTraceBody(DapStruct):
+class RawStackTrace(DapStruct):
     """A `stackTrace` body whose frames are undecoded JSON."""
 
     stack_frames: list[Raw]
     total_frames: int | None = None
 
 
-_stack_decoder = msgspec.json.Decoder(StackTraceBody)
+_stack_decoder = msgspec.json.Decoder(RawStackTrace)
 
 
-def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) -> StackTraceBody:
+def merged_stack(stop: CompileTimeStop, frames: list[StackFrame], body: Raw, start: int) -> RawStackTrace:
     """Return debugpy's `stackTrace` body from frame `start`, with the agent's symbolic frames."""
     stack = _stack_decoder.decode(body)
     for number, frame in enumerate(stack.stack_frames):
@@ -162,13 +162,13 @@ def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str,
     return {"stackFrames": frames[start:end], "totalFrames": len(frames)}
 
 
-def capabilities_at(stop: Stop | None) -> dict[str, bool]:
+def capabilities_at(stop: CompileTimeStop | None) -> dict[str, bool]:
     """Return the capabilities that depend on the kind of stop; `stop` is None at run time."""
     goes_back = stop is not None and stop.notice.goes_back
     return {"supportsStepBack": goes_back, "supportsRestartFrame": goes_back}
 
 
-def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTable) -> dict[str, Any]:
+def merged_stopped(body: dict[str, Any], stop: CompileTimeStop | None, table: BreakpointTable) -> dict[str, Any]:
     """Return debugpy's `stopped` body with the adapter's ids and the agent's reason, if any."""
     if stop is None:
         hits = [table.of_debugpy(id) for id in body.pop("hitBreakpointIds", ())]
@@ -188,6 +188,6 @@ def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTab
     return body
 
 
-def own_stopped(stop: Stop) -> dict[str, Any]:
+def own_stopped(stop: CompileTimeStop) -> dict[str, Any]:
     """Return a `stopped` body for a thread that waits in the agent's own loop."""
     return merged_stopped({"threadId": stop.notice.thread_id, "allThreadsStopped": False}, stop, BreakpointTable())

@@ -21,7 +21,7 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):[ \t]*(.*)")
 _REQUEST_LINE = re.compile(rb"[A-Z]+ \S+ HTTP/\d")
 
 
-class Output(Protocol):
+class TransportOutput(Protocol):
     """The output of a transport: an asyncio.StreamWriter, or a plain file."""
 
     def write(self, data: bytes) -> None: ...
@@ -34,7 +34,7 @@ class Output(Protocol):
 class Transport:
     """Read and write messages, as JSON text, on a byte stream."""
 
-    def __init__(self, reader: asyncio.StreamReader, output: Output) -> None:
+    def __init__(self, reader: asyncio.StreamReader, output: TransportOutput) -> None:
         self._reader = reader
         self._output = output
         self._closed = False

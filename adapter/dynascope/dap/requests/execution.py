@@ -9,7 +9,7 @@ import msgspec
 
 from dynascope.dap.program.compile_status import compile_on, compiles, named, why_it_waits
 from dynascope.dap.program.program import Program, decode_body
-from dynascope.dap.program.stops import Stop
+from dynascope.dap.program.stops import CompileTimeStop
 from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
 from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
@@ -90,7 +90,7 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
     raise RequestError(NOT_STOPPED)
 
 
-def resume(session: DapSession, call: Call[Any], command: ResumeCommand, stop: Stop | None) -> Body:
+def resume(session: DapSession, call: Call[Any], command: ResumeCommand, stop: CompileTimeStop | None) -> Body:
     """Resume through debugpy, or through the agent for a thread in the agent's own loop.
 
     `command` is what debugpy or the agent serve; `call` is answered. `stop`: that of the thread, at compile time.

@@ -12,7 +12,7 @@ from msgspec import Raw
 from dynascope.dap.agent_channel.pending_requests import OVER
 from dynascope.dap.program.program import Program
 from dynascope.dap.program.stops import (
-    Stop,
+    CompileTimeStop,
     StoppedThread,
     agents_stack,
     merged_stack,
@@ -79,7 +79,7 @@ async def stack_trace(session: DapSession, call: Call[StackTraceArguments]) -> B
     return session.pass_to_debugpy(call, merge)
 
 
-async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None) -> list[StackFrame]:
+async def _frames(program: Program, stop: CompileTimeStop, format: StackFrameFormat | None) -> list[StackFrame]:
     """Return a stop's frames in the client's format. Raises RequestError if the stop is over."""
     if format is None:
         return stop.frames

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.dap.program.program import Program
-from dynascope.dap.program.stops import Stop, StoppedThread
+from dynascope.dap.program.stops import CompileTimeStop, StoppedThread
 from dynascope.dap.protocol.arguments import (
     FrameArguments,
     GotoArguments,
@@ -112,7 +112,7 @@ async def restart_frame(session: DapSession, call: Call[FrameArguments]) -> Body
 async def go_back(
     session: DapSession,
     call: Call[Any],
-    stop: Stop | None,
+    stop: CompileTimeStop | None,
     command: TravelCommand,
     *,
     by_instruction: bool = False,
@@ -174,7 +174,7 @@ async def timeline(session: DapSession, call: Call[TimelineArguments]) -> Body:
     return body
 
 
-def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
+def _stop_of(program: Program, event: TimelineEvent) -> CompileTimeStop | None:
     """Return the stop from which one goes to an event; any, if its compile has ended."""
     stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
     is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)

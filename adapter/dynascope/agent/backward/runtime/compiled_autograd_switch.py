@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.threads import hide_thread
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class CompiledAutograd:
                 f"Compiled autograd stays off: torch knows no backend {backend!r} for `compiledAutograd`. "
                 f"It knows {', '.join(sorted(backends))}.\n"
             )
-            self._send(Output(category="important", output=text))
+            self._send(ConsoleOutput(category="important", output=text))
             return
 
         with self._lock:

@@ -35,7 +35,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.wire.dap import EvaluateResult, StackFrame
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message, ResumeCommand
 from dynascope.wire.to_agent import Evaluate
 
@@ -150,7 +150,7 @@ class CodeStops:
         self._stops = stops
         self._suspension = suspension
         self._hits = Hits(send)
-        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
+        self.failures = HookFailures(lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)))
         self._placed: Placed = {}
         self._steps: dict[int, _Step] = {}
         """By the ident of the thread."""

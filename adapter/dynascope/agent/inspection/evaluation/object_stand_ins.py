@@ -17,7 +17,7 @@ import torch
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.concrete import in_class
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.names import Named
+from dynascope.agent.inspection.values.names import NamedValue
 from dynascope.agent.inspection.values.stand_ins import ORIGINALS, StandIn, refuse
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake
@@ -101,7 +101,7 @@ def attribute(value: Any, name: str) -> Any:
 
 
 def object_stand_in(
-    shadow: Any, named: Named, cls: type, real: Any, pending: Mapping[str, object], builtin_part: Any
+    shadow: Any, named: NamedValue, cls: type, real: Any, pending: Mapping[str, object], builtin_part: Any
 ) -> StandIn:
     """Return a stand-in for `real` of class `cls`; attributes in `pending` replace its own.
 
@@ -113,13 +113,13 @@ def object_stand_in(
         namespace = {"__slots__": (), "__module__": cls.__module__}
         stand_in_class = _classes[cls] = type(name, (_ObjectStandIn,), namespace)
     stand_in: StandIn = object.__new__(stand_in_class)
-    state = _State(shadow, cls, real, pending, builtin_part)
+    state = _StandInState(shadow, cls, real, pending, builtin_part)
     for field, value in (("named", named), ("state", state)):
         object.__setattr__(stand_in, f"_dynascope_{field}", value)
     return stand_in
 
 
-class _State(NamedTuple):
+class _StandInState(NamedTuple):
     shadow: Any
     cls: type
     real: Any
@@ -160,8 +160,8 @@ class _ObjectStandIn(StandIn):
         return sorted({*_own_names(self), *dir(_state(self).cls)})
 
 
-def _state(stand_in: Any) -> _State:
-    state: _State = object.__getattribute__(stand_in, "_dynascope_state")
+def _state(stand_in: Any) -> _StandInState:
+    state: _StandInState = object.__getattribute__(stand_in, "_dynascope_state")
     return state
 
 

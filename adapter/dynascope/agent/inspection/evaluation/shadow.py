@@ -16,7 +16,7 @@ import torch
 from dynascope.agent.inspection.evaluation.object_stand_ins import Original, object_stand_in, with_autograd_state
 from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.names import Named
+from dynascope.agent.inspection.values.names import NamedValue
 from dynascope.agent.inspection.values.stand_ins import (
     ReadOnlyDefaultDict,
     ReadOnlyDeque,
@@ -80,7 +80,7 @@ class Shadow:
         self._made.clear()
         self._kept.clear()
 
-    def named(self, named: Named) -> Any:
+    def named(self, named: NamedValue) -> Any:
         return self.of_variable(named.variable) if named.variable is not None else self.of_real(named.real)
 
     def of_variable(self, variable: object) -> Any:
@@ -129,7 +129,7 @@ class Shadow:
                 if content.cls in _AS_THEY_ARE or issubclass(content.cls, (int, float, str, bytes)):
                     return self._make_real(content.value)
                 return object_stand_in(
-                    self, Named(variable), content.cls, content.value, content.pending, content.builtin_part
+                    self, NamedValue(variable), content.cls, content.value, content.pending, content.builtin_part
                 )
             case NestedFunction() as content:
                 return self._nested_function(content)
@@ -167,7 +167,7 @@ class Shadow:
         if content.rest is not None:
             return iter([self._next(item) for item in content.rest])
         if content.is_iterator:
-            return object_stand_in(self, Named(variable), types.GeneratorType, None, content.parts, None)
+            return object_stand_in(self, NamedValue(variable), types.GeneratorType, None, content.parts, None)
         values = {name: self.of_variable(part) for name, part in content.parts.items() if part is not None}
         values |= {name: self.of_real(part) for name, part in content.real.items()}
         if content.title in ("range", "slice"):
@@ -178,7 +178,7 @@ class Shadow:
             return functools.partial(values["func"], *positional, **named)
         if "__self__" in values and "__func__" in values:
             return types.MethodType(values["__func__"], values["__self__"])
-        return object_stand_in(self, Named(variable), types.SimpleNamespace, None, content.parts, None)
+        return object_stand_in(self, NamedValue(variable), types.SimpleNamespace, None, content.parts, None)
 
     def _next(self, item: Any) -> Any:
         """Return the shadow of an iterator's item (see `Parts.rest`)."""
@@ -217,7 +217,7 @@ class Shadow:
             return _read_only_array(value)
         if issubclass(kind, (int, float, str, bytes)):
             return next(plain for plain in (int, float, str, bytes) if issubclass(kind, plain)).__getnewargs__(value)[0]
-        return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
+        return object_stand_in(self, NamedValue(real=value), kind, value, {}, builtin_part_of(value))
 
     def function(self, real: types.FunctionType) -> Any:
         """Copy a function of the user with shadows as globals and cells; return a library's as is."""

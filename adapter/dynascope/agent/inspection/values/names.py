@@ -31,7 +31,7 @@ _UNTRACKED = "not tracked by Dynamo: the code never reads it"
 
 
 @dataclass(slots=True)
-class Named:
+class NamedValue:
     """The value of a name: a VariableTracker or, when that is None, a real value."""
 
     variable: object | None = None
@@ -55,9 +55,9 @@ class Names:
         self.history = history
         self.effects = SideEffects(output_of(translator))
         free = set(free_names(translator))
-        tracked = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
+        tracked = {name: NamedValue(variable) for name, variable in symbolic_locals(translator).items()}
         self.closure = {name: named for name, named in tracked.items() if name in free}
-        unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
+        unused = {name: NamedValue(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
         self.locals = unused | {name: named for name, named in tracked.items() if name not in free}
 
     def options(self, hexadecimal: bool = False, whole: bool = False) -> ViewOptions:
@@ -66,7 +66,7 @@ class Names:
         return ViewOptions(self.effects, hexadecimal, symbolic.in_place_of, whole, output, self.history)
 
     @functools.cached_property
-    def bound_locals(self) -> dict[str, Named]:
+    def bound_locals(self) -> dict[str, NamedValue]:
         """Return the names as `locals()` does, without unset ones and a comprehension's iterator."""
         options = self.options()
         variable_names = original_code(code_of(self.translator)).co_varnames
@@ -82,16 +82,16 @@ class Names:
         named = self.locals.get(name)
         return named is not None and named.row(self.options(), name, name).is_number
 
-    def globals(self) -> dict[str, Named]:
+    def globals(self) -> dict[str, NamedValue]:
         """Return the globals that the frame's code names."""
         return {name: self.global_named(name) for name in named_globals(self.translator)}
 
-    def global_named(self, name: str) -> Named:
+    def global_named(self, name: str) -> NamedValue:
         """Return a global as the traced code would find it. Raises KeyError."""
         pending = pending_global(self.translator, name, self.effects)
-        return Named(pending) if pending is not None else Named(real=globals_of(self.translator)[name])
+        return NamedValue(pending) if pending is not None else NamedValue(real=globals_of(self.translator)[name])
 
-    def find(self, name: str) -> Named:
+    def find(self, name: str) -> NamedValue:
         """Return the local, else the closure's name, else the global. Raises KeyError."""
         return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
 
@@ -115,7 +115,7 @@ def _has_value(options: ViewOptions, variable: object | None) -> bool:
     return True
 
 
-def rows_of_names(named: Mapping[str, Named]) -> Rows:
+def rows_of_names(named: Mapping[str, NamedValue]) -> Rows:
     """Return a row for each name."""
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.isolation.containment import refuse, refuse_if_contained
 from dynascope.agent.session.session import current_session
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 _BREAKPOINT = "dynascope.breakpoint()"
 _told: set[tuple[str, int]] = set()
@@ -33,4 +33,4 @@ def reached(frame: types.FrameType, debugpy: Any | None) -> None:
             f"{place[0]}:{place[1]}: {_BREAKPOINT} does not stop here, where the program runs: this session debugs the "
             "compile time alone (`runtime` is false).\n"
         )
-        session.send(Output(category="console", output=why, path=place[0], line=place[1]))
+        session.send(ConsoleOutput(category="console", output=why, path=place[0], line=place[1]))

@@ -27,7 +27,7 @@ from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import is_variable, key_variable
 from dynascope.agent.isolation.comptime_context import ComptimeContext
 from dynascope.agent.isolation.isolation import reading_only, static_fake_mode
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 
 _CHANGES = frozenset({"force_static", "graph_break"})
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
@@ -150,5 +150,7 @@ def _tell(translator: Any, name: str) -> None:
     if session is not None and not is_unobserved():
         text = f"comptime.{name} changes what is compiled, as the program asks.\n"
         session.send(
-            Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator))
+            ConsoleOutput(
+                category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator)
+            )
         )

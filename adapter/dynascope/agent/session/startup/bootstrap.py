@@ -19,7 +19,7 @@ from dynascope.agent.suspension.debugpy.loaded import is_loaded
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
-from dynascope.wire.from_agent import Output
+from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import ToAgent
 from dynascope.wire.to_agent import Detach
 
@@ -108,7 +108,7 @@ class _Connection:
         text = _BEHIND.format(starter) if follows else _STARTED.format(_WHY[session.suspension.kind])
         if text not in self._told:
             self._told.add(text)
-            session.send(Output(category="console", output=text))
+            session.send(ConsoleOutput(category="console", output=text))
 
     def forget_in_child(self) -> None:
         self._ended = True

@@ -21,7 +21,7 @@ from dynascope.agent.session.startup import bootstrap
 from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.wire import channel, token_server
 from dynascope.wire.token_file import remove_abandoned, token_file
-from dynascope.wire.token_server import Refused, TokenServer
+from dynascope.wire.token_server import ServingRefused, TokenServer
 
 _listener: Listener | None = None
 _lock = threading.Lock()
@@ -110,15 +110,15 @@ class Listener:
             self.configured.set()
         elif mode == "debugpy":
             if self._debugpy is None:
-                raise Refused(self._without_debugpy)
+                raise ServingRefused(self._without_debugpy)
             try:
                 server = self._debugpy.connect()
             except OSError as error:
-                raise Refused(f"debugpy's adapter does not answer ({error})") from None
+                raise ServingRefused(f"debugpy's adapter does not answer ({error})") from None
             token_server.accept(connection)
             self._splice(connection, server)
         else:
-            raise Refused(f"there is no mode {mode}")
+            raise ServingRefused(f"there is no mode {mode}")
 
     def _splice(self, client: socket.socket, server: socket.socket) -> None:
         self._spliced += 1

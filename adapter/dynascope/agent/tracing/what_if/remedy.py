@@ -13,7 +13,7 @@ from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.agent.speculation import changes
-from dynascope.agent.speculation.trial import Outcome
+from dynascope.agent.speculation.trial import TrialOutcome
 from dynascope.explain import why as says
 from dynascope.explain.problem import where
 from dynascope.explain.what_if import end
@@ -142,7 +142,7 @@ def _with(settings: dict[str, bool], *others: InForce) -> InForce:
 _DYNAMIC_REMEDY = DYNAMIC, _with(_IS_DYNAMIC)
 
 
-def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
+def verdict(outcome: TrialOutcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
     """Return whether the guard is gone in an outcome, and that as a clause."""
     if outcome.error is not None:
         return False, end(outcome)
@@ -176,7 +176,7 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -
     return True, says.GONE.format(text=text) + raises
 
 
-def still_fixed(outcome: Outcome, subject: GuardedValue, changed: Sequence[Changed]) -> str:
+def still_fixed(outcome: TrialOutcome, subject: GuardedValue, changed: Sequence[Changed]) -> str:
     """Return which others have changed and are still fixed, as the end of a clause, or ""."""
     found = []
     for name in (each.subject.text for each in changed if each.subject != subject):
@@ -188,7 +188,7 @@ def still_fixed(outcome: Outcome, subject: GuardedValue, changed: Sequence[Chang
     return says.still_fixed(found)
 
 
-def _symbol(outcome: Outcome, name: str) -> SymbolFact | None:
+def _symbol(outcome: TrialOutcome, name: str) -> SymbolFact | None:
     return next((each for each in outcome.symbols if any(_is(source, name) for source in each.sources)), None)
 
 
@@ -196,7 +196,7 @@ def _is(source: str, name: str) -> bool:
     return readable(source).removeprefix("___as_tensor(").removesuffix(".item()").removesuffix(")") == name
 
 
-def _relation(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
+def _relation(outcome: TrialOutcome, subject: GuardedValue) -> tuple[bool, str]:
     """Tell whether sizes of several tensors are still compared with one another."""
     names = [f"{readable(name)}.size()" for name in subject.expression.split(", ")]
     known = {
@@ -214,7 +214,7 @@ def _relation(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
     return False, f"{says.APART}, but {who} {compared.expression}"
 
 
-def _without_symbol(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
+def _without_symbol(outcome: TrialOutcome, subject: GuardedValue) -> tuple[bool, str]:
     """Tell whether a value without a symbol is fixed, or not guarded at all."""
     name = readable(subject.expression)
     on_it = [guard for guard in outcome.guards if readable(guard.source) == name and guard.kind != "TYPE_MATCH"]

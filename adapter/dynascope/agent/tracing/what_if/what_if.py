@@ -20,7 +20,7 @@ from dynascope.agent.internals.variables.contents import Cell, Constant, Content
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.speculation import changes
-from dynascope.agent.speculation.trial import EffectMet, Outcome, TrialRefused, trial
+from dynascope.agent.speculation.trial import EffectMet, TrialOutcome, TrialRefused, trial
 from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
@@ -92,7 +92,7 @@ class WhatIf:
         self._tell(f"What if {question}?\n{self.answer(question, frame).value}")
         return row_at(ast.parse(target, mode="eval").body, names, names.options())
 
-    def outcome(self, text: str, in_force: Callable[[], AbstractContextManager[None]]) -> Outcome:
+    def outcome(self, text: str, in_force: Callable[[], AbstractContextManager[None]]) -> TrialOutcome:
         """Trace the frame with what is kept and something else in force. Raises EvaluationError."""
         return self._outcome([*self._state.kept, Change(text, 0, 0, in_force)])
 
@@ -125,7 +125,7 @@ class WhatIf:
         self._harm = harm(changed) if is_worse else None
         return TraceDifference(plain, changed)
 
-    def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
+    def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> TrialOutcome:
         state = self._state
         positions = {change.position for change in all_changes if change.act is not None}
         acts = {position: functools.partial(make, all_changes, position) for position in positions}
