@@ -35,8 +35,8 @@ def history(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     Copies are left out, through calls and containers: a value's first line is where it was made.
     """
     from dynascope.agent.inspection.row_paths import rows_at
-    from dynascope.agent.inspection.tape_line import TapeLineInspection
     from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 
     if inspection.symbolic_number(frame_id) is None:
         raise EvaluationError("Only compile time has a history: here the program runs.")

@@ -9,7 +9,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dynascope.agent.inspection.tape_line import TapeLineInspection
+from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.checkpoint import PREVIOUS_STOP
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody

@@ -23,7 +23,7 @@ _SEARCHED = 2_000
 
 def answer(inspection: StopInspection, frame_id: int, question: str) -> EvaluateResult:
     """Answer a question about a symbolic frame. Raises EvaluationError."""
-    from dynascope.agent.inspection.tape_line import TapeLineInspection
+    from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 
     frame = inspection.symbolic_number(frame_id)
     if frame is not None and isinstance(inspection, TapeLineInspection):

@@ -36,8 +36,8 @@ class RecordedPlace(NamedTuple):
     number: int
 
 
-class LookBackMoment:
-    """A line of a tape, as `inspection.tape_line.Moment`, and the stop to report there."""
+class Moment:
+    """A line of a tape, with what there was when it began, and the stop to report there."""
 
     def __init__(self, attempt: Playback, line: TapeLine, place: RecordedPlace, stop: Stop) -> None:
         self.place = place
@@ -46,6 +46,7 @@ class LookBackMoment:
         self._attempt, self._line = attempt, line
         self._frames = attempt.stack(line)
         self.stack = [(*attempt.function(frame)[:2], line) for frame, line in self._frames]
+        """The function, path and line of each frame, innermost first."""
 
     @property
     def position(self) -> Position:
@@ -58,6 +59,7 @@ class LookBackMoment:
         return f"Recorded: compile [{self.compile}]"
 
     def names(self, depth: int) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the texts of the locals and closure of a frame; 0 is the innermost."""
         frame = self._frames[depth][0]
         texts, free = self._attempt.names(self._line, frame), self._attempt.function(frame).free
         closure = {name: text for name, text in texts.items() if name in free}
@@ -65,6 +67,7 @@ class LookBackMoment:
 
     @property
     def guards(self) -> list[tuple[str, str, str, int]]:
+        """Return the source and type of each guard so far, and the line that needed it."""
         return self._attempt.guards(self._line)
 
     @property
@@ -92,7 +95,7 @@ class LookBack:
         They are whether steps stop in a file, and whether a breakpoint does at a line. `at` is None at the stop;
         `go_to_stop` chooses a position of the compile that is stopped.
         """
-        self.chosen: LookBackMoment | None = None
+        self.chosen: Moment | None = None
         self._attempts = attempts
         self._is_shown = is_shown
         self._stops_at = stops_at
@@ -104,7 +107,7 @@ class LookBack:
         """Return this: a `TravelPlan` has another."""
         return self
 
-    def at(self, moment: LookBackMoment, go_to_stop: Callable[[Position], None]) -> LookBack:
+    def at(self, moment: Moment, go_to_stop: Callable[[Position], None]) -> LookBack:
         """Return the same from a recorded line."""
         return LookBack(self._attempts, self._is_shown, self._stops_at, moment.place, go_to_stop)
 
@@ -173,7 +176,7 @@ class LookBack:
 
     # ---- and forward
 
-    def forward(self, command: ResumeCommand) -> LookBackMoment | None:
+    def forward(self, command: ResumeCommand) -> Moment | None:
         """Return the line where a command ends, or None where it leads back to the stop itself."""
         assert self._at is not None
         place: RecordedPlace | None
@@ -219,8 +222,8 @@ class LookBack:
             raise CannotGoBack(_NOTHING_BEFORE)
         self.chosen = self._moment(place, stop)
 
-    def _moment(self, place: RecordedPlace, stop: Stop) -> LookBackMoment:
-        return LookBackMoment(self._attempts[place.attempt], self._line(place), place, stop)
+    def _moment(self, place: RecordedPlace, stop: Stop) -> Moment:
+        return Moment(self._attempts[place.attempt], self._line(place), place, stop)
 
     def _line(self, place: RecordedPlace) -> TapeLine:
         return self._attempts[place.attempt].lines[place.number]

@@ -11,7 +11,7 @@ from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.history.histories import Histories
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
-from dynascope.agent.tracing.time_travel.look_back import LookBack, LookBackMoment
+from dynascope.agent.tracing.time_travel.look_back import LookBack, Moment
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
 from dynascope.wire.messages import ResumeCommand
 
@@ -33,7 +33,7 @@ class LookBackStops:
     def wait(self, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack) -> ResumeCommand:
         """Return the command with which the user resumes the thread from its stop."""
         command = self._stops.wait(make_inspection, self._runtime_frames.first(), stop)
-        while isinstance(moment := plan.chosen, LookBackMoment):
+        while isinstance(moment := plan.chosen, Moment):
             plan.chosen = None
             there = plan.look_back.at(moment, plan.go_to)
             make = functools.partial(_on_tape, moment, there)
@@ -46,10 +46,8 @@ class LookBackStops:
         return command
 
 
-def _on_tape(
-    moment: LookBackMoment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
-) -> Any:
-    from dynascope.agent.inspection.tape_line import TapeLineInspection
+def _on_tape(moment: Moment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:
+    from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 
     inspection = TapeLineInspection(moment, ids, runtime_frames)
     inspection.travel_plan = look_back

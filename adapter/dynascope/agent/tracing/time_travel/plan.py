@@ -11,7 +11,7 @@ from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions
-from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, LookBackMoment
+from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
 from dynascope.wire.beyond_dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity
@@ -46,7 +46,7 @@ class TravelPlan:
         `at_instruction`: the stop is before an instruction, and not in the middle of it. `look_back` leads to the
         attempts before this one, which were recorded.
         """
-        self.chosen: Travel | LookBackMoment | None = None
+        self.chosen: Travel | Moment | None = None
         self.look_back = look_back
         self._state = state
         self._stack = stack

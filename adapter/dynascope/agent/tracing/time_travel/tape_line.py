@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os.path
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import starmap
-from typing import Any, Protocol
+from typing import Any
 
 from dynascope.agent.inspection.stack_frames import RunningFrame, source_of_path
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, virtual
+from dynascope.agent.tracing.time_travel.look_back import Moment
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -21,37 +22,6 @@ _ONLY_TEXTS = (
     "To evaluate, go forward to the stop itself, with Continue."
 )
 _NOT_SET = "Nothing can be set here: this line is shown as it was recorded."
-
-
-class Moment(Protocol):
-    """A line of a tape, with what there was when it began."""
-
-    @property
-    def compile(self) -> str:
-        """Return the compile and attempt, such as `0/1_2`."""
-
-    @property
-    def position(self) -> int:
-        """Return how many instructions had been traced when the line began, itself included."""
-
-    @property
-    def stack(self) -> Sequence[tuple[str, str, int]]:
-        """Return (function, path, line) of each frame, innermost first."""
-
-    def names(self, depth: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Return the texts of the locals and closure of a frame; 0 is the innermost."""
-
-    @property
-    def guards(self) -> Sequence[tuple[str, str, str, int]]:
-        """Return (source, type, path, line) of each guard so far: the line that needed it."""
-
-    @property
-    def symbols(self) -> Mapping[str, Sequence[str]]:
-        """Return what had been decided on each symbol so far."""
-
-    @property
-    def nodes(self) -> Sequence[str]:
-        """Return the nodes of the graph so far."""
 
 
 class TapeLineInspection(StopInspection):
