@@ -261,6 +261,24 @@ def test_a_module_is_one_idea():
     assert not wrong, "\n".join(wrong)
 
 
+def test_a_class_name_stands_once_in_the_house():
+    """Whoever meets a name need not ask which of two classes it is; nor is a class imported under a second name."""
+    found: dict[str, list[str]] = {}
+    renamed = []
+    for path in SOURCES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(where(path, node.lineno, node.name))
+            elif isinstance(node, ast.ImportFrom) and below(node.module or "", ("dynascope", "dynascope_lsp")):
+                renamed += [
+                    where(path, node.lineno, f"{each.name} as {each.asname}")
+                    for each in node.names
+                    if each.asname is not None and each.name.lstrip("_")[:1].isupper()
+                ]
+    wrong = [place for places in found.values() if len(places) > 1 for place in places]
+    assert not wrong + renamed, "\n".join(wrong + renamed)
+
+
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")])}
 
