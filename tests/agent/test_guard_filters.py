@@ -22,6 +22,7 @@ from dynascope.agent.events import guards as built_from
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.internals.guards import tree
 from dynascope.agent.speculation import rebuilt_guards as filtered
+from dynascope.console import BadCommand
 from torch._dynamo import guards
 
 from tests.programs.traced import filtered_guards
@@ -122,7 +123,7 @@ def test_the_stance_leaves_what_tells_entries_apart(monkeypatch: pytest.MonkeyPa
 
 def test_no_filter_of_this_name_and_guards_of_before() -> None:
     code, entry, values = compiled("states")
-    with pytest.raises(guard_filters.UnknownFilter, match="numbers is no filter here"):
+    with pytest.raises(BadCommand, match="numbers is no filter here"):
         guard_filters.filters(code, entry, values, "numbers")
     del built_from._known[entry.guards]
     told = guard_filters.filters(code, entry, values, "")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import torch
-from dynascope.agent.documents.form_answers import NoAnswer
 from dynascope.agent.events.named_forms import Kernels, placed_code
+from dynascope.console import BadCommand
 
 from tests.support.agent.scripted_session import ScriptedSession
 
@@ -154,7 +154,7 @@ def test_from_a_line_of_a_form_to_the_program(trained: Any) -> None:
     assert f"# File: {__file__}:{LINES['linear']} in forward, code: y = self.linear(x)" in forms.text("output code")
     assert "no line of the program" in forms.ask("0/0 forward graph:2")
     for question, told in (("0/0 graphic", "Which?"), ("0/0 joint graph:999", "has "), ("from model.py", "Ask `forms")):
-        with pytest.raises(NoAnswer, match=told):
+        with pytest.raises(BadCommand, match=told):
             forms.ask(question)
 
 
@@ -254,13 +254,13 @@ def test_other_backends() -> None:
         assert forms.names() == GRAPHS
     torch._dynamo.reset()
     with compiled(Model(), "eager") as (model, forms):
-        with pytest.raises(NoAnswer, match="only compiles that begin afterwards"):
+        with pytest.raises(BadCommand, match="only compiles that begin afterwards"):
             forms.ask("all")
         model(torch.randn(3, 4))
         assert forms.names() == ["graph"] and "No later form" in forms.ask("0/0")
-        with pytest.raises(NoAnswer, match=r"those of: 0/0\.$"):
+        with pytest.raises(BadCommand, match=r"those of: 0/0\.$"):
             forms.ask("7/0")
-        with pytest.raises(NoAnswer, match=r"Nothing .* is from test_later_forms.py:1\.$"):
+        with pytest.raises(BadCommand, match=r"Nothing .* is from test_later_forms.py:1\.$"):
             forms.ask("from test_later_forms.py:1")
 
 

@@ -14,12 +14,13 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.documents.saved_guards import UnknownWay, saved_guards
+from dynascope.agent.documents.saved_guards import saved_guards
 from dynascope.agent.events import guards as built_from
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.internals.guards import tree
 from dynascope.agent.speculation import rebuilt_guards as filtered
 from dynascope.agent.speculation import saved_guards as saved
+from dynascope.console import BadCommand
 from torch._dynamo import guards, package
 from torch._dynamo.aot_compile_types import SerializableCallable
 
@@ -237,7 +238,7 @@ def test_guards_that_are_made_from_the_state_of_the_load_are_told(mode: str) -> 
 
 
 def test_it_is_said_when_nothing_can_be_told() -> None:
-    with pytest.raises(UnknownWay, match="export is no way to save guards"):
+    with pytest.raises(BadCommand, match="export is no way to save guards"):
         told("global", "export")
     code, entry, _, _ = compiled("attribute")
     text = saved_guards(code, entry, {"x": programs.ONE, "settings": 1}, "")

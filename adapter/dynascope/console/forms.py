@@ -31,15 +31,10 @@ def forms(inspection: StopInspection | None, frame_id: int, argument: str) -> Ev
     program that line 12 is from. `forms from model.py:20` shows all that was made of your line; at the prompt
     `forms from 20` is that line of the current file.
     """
-    from dynascope.agent.documents.form_answers import NoAnswer
     from dynascope.agent.session.session import current_session
 
     if argument and not _FORMS.fullmatch(argument):
         raise BadCommand("Ask `forms`, `forms 0/0`, `forms 0/0 backward graph:12` or `forms from model.py:20`.")
     session = current_session()
     assert session is not None  # who asks is connected to it
-    try:
-        told = session.loaded_sources.forms(argument or "all")
-    except NoAnswer as error:
-        raise BadCommand(str(error)) from None
-    return EvaluateResult(result=told, variables_reference=0)
+    return EvaluateResult(result=session.loaded_sources.forms(argument or "all"), variables_reference=0)

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dynascope.agent.documents.documents import Form
+from dynascope.console import BadCommand
 
 if TYPE_CHECKING:
     from dynascope.agent.internals.graph.code import CodePlace
@@ -21,14 +22,10 @@ _ONLY_GRAPH = (
 )
 
 
-class NoAnswer(Exception):
-    """Raised with a text for the user."""
-
-
 def answer(forms: Sequence[Form], question: str) -> str:
-    """Answer `all`, `0/0`, `0/0 joint`, `0/0 joint:12`, `from model.py:20`. Raises NoAnswer."""
+    """Answer `all`, `0/0`, `0/0 joint`, `0/0 joint:12`, `from model.py:20`. Raises BadCommand."""
     if not forms:
-        raise NoAnswer(NOTHING)
+        raise BadCommand(NOTHING)
     if question == "all":
         return _listed(forms)
     found = _FROM.fullmatch(question)
@@ -36,13 +33,13 @@ def answer(forms: Sequence[Form], question: str) -> str:
         return _from_line(forms, found[1], int(found[2]))
     found = _ONE.fullmatch(question)
     if found is None:
-        raise NoAnswer(
+        raise BadCommand(
             "Ask `forms 0/0`, `forms 0/0 backward graph`, `forms 0/0 backward graph:12` or `forms from model.py:20`."
         )
     of_compile = [form for form in forms if form.compile_id == found[1]]
     if not of_compile:
         known = ", ".join(dict.fromkeys(form.compile_id for form in forms))
-        raise NoAnswer(f"There is no graph of a compile [{found[1]}]; there are those of: {known}.")
+        raise BadCommand(f"There is no graph of a compile [{found[1]}]; there are those of: {known}.")
     if not found[2]:
         return _listed(of_compile)
     form = _chosen(of_compile, found[2])
@@ -67,7 +64,7 @@ def _chosen(forms: Sequence[Form], text: str) -> Form:
     fitting = exact or [form for name, form in named if text in name]
     if len(fitting) == 1:
         return fitting[0]
-    raise NoAnswer(f"Which? {', '.join(name for name, _ in named)}.")
+    raise BadCommand(f"Which? {', '.join(name for name, _ in named)}.")
 
 
 def _numbered(form: Form) -> str:
@@ -77,7 +74,7 @@ def _numbered(form: Form) -> str:
 
 def _places(form: Form, number: int) -> str:
     if not 1 <= number <= len(form.text):
-        raise NoAnswer(f"{form.name} has {len(form.text)} lines.")
+        raise BadCommand(f"{form.name} has {len(form.text)} lines.")
     line = form.text[number - 1].strip()
     places = form.places[number - 1] if number <= len(form.places) else ()
     if not places:
@@ -95,7 +92,7 @@ def _from_line(forms: Iterable[Form], path: str, line: int) -> str:
         ]
         rows += [form.name, *lines] if lines else []
     if not rows:
-        raise NoAnswer(f"Nothing in the graphs and their later forms is from {PurePath(path).name}:{line}.")
+        raise BadCommand(f"Nothing in the graphs and their later forms is from {PurePath(path).name}:{line}.")
     return "\n".join(rows)
 
 

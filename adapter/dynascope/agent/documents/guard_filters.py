@@ -13,6 +13,7 @@ from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.costs import lookup_time
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
 from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding, filters_of_torch
+from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, sentences, some_values
 from dynascope.facts.generated.guards import FilteredGuards, duration
 
@@ -102,15 +103,11 @@ def _compared(reduced: Reduced, everything: Reduced) -> Reduced:
     return reduced
 
 
-class UnknownFilter(Exception):
-    """Raised for a name of no filter, with a text for the user."""
-
-
 def filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
     """Tell what each filter of torch, or that of this name, would leave of the guards.
 
     `values` are a frame's locals, and this is its thread. A name may also be that of a function of the program. Raises
-    UnknownFilter.
+    BadCommand.
     """
     heading = f"{code.co_name} [{entry.compile_id}]"
     wanted_filters = _by_name(entry, values, name)
@@ -141,7 +138,7 @@ def _by_name(entry: CacheEntry, values: dict[str, Any], name: str) -> dict[str, 
         return {name: known[name]}
     own = values.get(name, entry.guards.global_scope["G"].get(name))
     if not callable(own):
-        raise UnknownFilter(f"{name} is no filter here. torch has: {', '.join(known)}.")
+        raise BadCommand(f"{name} is no filter here. torch has: {', '.join(known)}.")
     return {name: own}
 
 

@@ -16,6 +16,7 @@ from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.speculation.rebuilt_guards import Rebuilding
 from dynascope.agent.speculation.saved_guards import Saved, Saving, Trouble
+from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, plain, sentences, some_values
 from dynascope.facts.generated.guards import GuardCosts, RefusedGuards, SavedGuards
 from dynascope.facts.recompiles.guarded_value import readable
@@ -62,17 +63,13 @@ _REASONS = (
 _HINT = "Pass the function only what it reads of this value, or give the value's class a `__reduce__`."
 
 
-class UnknownWay(Exception):
-    """Raised for a name of no way to save guards, with a text for the user."""
-
-
 def saved_guards(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
     """Tell what torch would save of the guards in each way, or all of it in that of this name.
 
-    `values` are a frame's locals, and this is its thread. Raises UnknownWay.
+    `values` are a frame's locals, and this is its thread. Raises BadCommand.
     """
     if name and name not in _WAYS:
-        raise UnknownWay(f"{name} is no way to save guards. There are: {', '.join(_WAYS)}.")
+        raise BadCommand(f"{name} is no way to save guards. There are: {', '.join(_WAYS)}.")
     heading = f"{code.co_name} [{entry.compile_id}]"
     outcome = outcome_of(entry, values)
     if not outcome.startswith("all"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.program.collector import collection_postponed
+from dynascope.console import BadCommand
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class GuardQuestion(NamedTuple):
 
 
 def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -> EvaluateResult:
-    """Answer for a frame of a compile-time stop. Raises EvaluationError.
+    """Answer for a frame of a compile-time stop. Raises BadCommand or EvaluationError.
 
     A frame in a trace stands for the function that is being compiled.
     """
@@ -58,7 +59,7 @@ def at_runtime(question: GuardQuestion, variables: Mapping[str, Any]) -> str:
         return _NO_FUNCTION
     try:
         return _told(frame.f_code, frame.f_locals, question)
-    except EvaluationError as error:
+    except (BadCommand, EvaluationError) as error:
         return str(error)
 
 
@@ -66,6 +67,7 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
     if "torch._dynamo.convert_frame" not in sys.modules:
         raise EvaluationError(_NOTHING_COMPILED)
     from dynascope.agent.documents.guard_trees import checked, with_costs
+    from dynascope.agent.documents.saved_guards import saved_guards
     from dynascope.agent.internals.guards.tree import cache_entries, compiled_code
     from dynascope.agent.isolation.isolation import as_for_the_call
 
@@ -81,32 +83,23 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         if question.asked == "filters":
             return _filters(code, asked[0], values, question.name)
         if question.asked == "saved":
-            return _saved(code, asked[0], values, question.name)
+            return saved_guards(code, asked[0], values, question.name)
         if question.asked == "check":
             return checked(code, asked, values)
         return with_costs(code, asked[0], values, whole=question.asked == "all")
 
 
 def _filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
-    from dynascope.agent.documents.guard_filters import UnknownFilter, filters
+    from dynascope.agent.documents.guard_filters import filters
 
     try:
         return filters(code, entry, values, name)
-    except UnknownFilter as error:
-        raise EvaluationError(str(error)) from error
+    except BadCommand:
+        raise
     except Exception as error:  # of a filter of the program, or of torch about what it returns
         if not name:
             raise
         raise EvaluationError(f"With the filter {name}: {type(error).__name__}: {error}") from error
-
-
-def _saved(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
-    from dynascope.agent.documents.saved_guards import UnknownWay, saved_guards
-
-    try:
-        return saved_guards(code, entry, values, name)
-    except UnknownWay as error:
-        raise EvaluationError(str(error)) from error
 
 
 def _sees(frame: types.FrameType, variables: Mapping[str, Any]) -> bool:

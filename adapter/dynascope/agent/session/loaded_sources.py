@@ -85,7 +85,7 @@ class LoadedSourceDocuments(TraceObserver):
         return self.documents.text(reference)
 
     def forms(self, question: str) -> str:
-        """Answer a question about graphs and their later forms. Raises NoAnswer. Any thread."""
+        """Answer a question about graphs and their later forms. Raises BadCommand. Any thread."""
         return answer(self.documents.forms(), question)
 
     def modules(self) -> list[Module]:
