@@ -60,5 +60,5 @@ class StandIn:
 
 
 def named_of(stand_in: StandIn) -> Any:
-    """Return the `Named` that a stand-in represents."""
+    """Return the `NamedValue` that a stand-in represents."""
     return object.__getattribute__(stand_in, "_dynascope_named")
