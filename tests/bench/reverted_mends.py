@@ -2,11 +2,13 @@
 
 For each of the last commits that changed the product and added a test, the change of the product alone is taken back in
 a copy of the checkout, and the quick tests of the files that the commit changed are run. One of them has to fail. A
-commit whose change cannot be taken back, because later ones changed the same lines, is left out and named.
+commit whose change cannot be taken back, because later ones changed the same lines, or which changed no code, is left
+out and named.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -20,7 +22,6 @@ from tests.support.marks import ROOT
 
 QUICK = "not cuda and not matrix"
 PRODUCT = ["adapter", "lsp"]
-OTHERS = [".", *(f":!{wing}" for wing in PRODUCT)]
 
 
 @click.command()
@@ -80,11 +81,14 @@ def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     git("checkout", "--quiet", "--force", "HEAD", folder=copy)
     subprocess.run(["git", "revert", "--no-commit", commit], cwd=copy, capture_output=True)  # follows renamed files
     in_the_way = git("diff", "--name-only", "--diff-filter=U", "--", *PRODUCT, folder=copy)
-    git("restore", "--source=HEAD", "--staged", "--worktree", "--", *OTHERS, folder=copy)
-    is_taken_back = git("diff", "--name-only", "HEAD", "--", *PRODUCT, folder=copy)
-    if in_the_way or not is_taken_back:
-        git("reset", "--quiet", "--hard", folder=copy)
+    change = git("diff", "HEAD", "--", *PRODUCT, folder=copy)
+    git("reset", "--quiet", "--hard", folder=copy)
+    if in_the_way or not change:
         return "left out", ": later changes are in the way"
+    subprocess.run(["git", "apply", "--index"], cwd=copy, input=change, text=True, check=True)
+    if not changes_code(copy):
+        git("reset", "--quiet", "--hard", folder=copy)
+        return "left out", ": it changes no code"
     search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-n", str(workers), "-m", QUICK, *tests(commit)],
@@ -96,6 +100,26 @@ def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     git("reset", "--quiet", "--hard", folder=copy)
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
     return "found" if failed else "missed", f"\n           {failed[1]}" if failed else ""
+
+
+def changes_code(copy: Path) -> bool:
+    """Whether more than docstrings and comments differs from HEAD."""
+    names = git("diff", "--name-only", "--cached", "HEAD", "--", *PRODUCT, folder=copy).split()
+    return any(code(path, copy, "HEAD:") != code(path, copy, ":") for path in names)
+
+
+def code(path: str, copy: Path, version: str) -> str:
+    """Return the code of a file in a commit, or in the index, without docstrings and comments; "" if it is not there."""
+    shown = subprocess.run(["git", "show", f"{version}{path}"], cwd=copy, capture_output=True, text=True)
+    tree = ast.parse(shown.stdout if shown.returncode == 0 and path.endswith(".py") else "")
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [each for each in body if not is_text(each)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def git(*arguments: str, folder: Path = ROOT) -> str:
