@@ -109,7 +109,7 @@ def changes_code(copy: Path) -> bool:
 
 
 def code(path: str, copy: Path, version: str) -> str:
-    """Return the code of a file in a commit, or in the index, without docstrings and comments; "" if it is not there."""
+    """Return the code of a file in a commit, or in the index, without docstrings and comments."""
     shown = subprocess.run(["git", "show", f"{version}{path}"], cwd=copy, capture_output=True, text=True)
     tree = ast.parse(shown.stdout if shown.returncode == 0 and path.endswith(".py") else "")
     for node in ast.walk(tree):
