@@ -106,16 +106,10 @@ AS_STORED = (Kind.PLAIN, Kind.TEXT)
 
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {
-    "calls": Mapping(model.InlinedCall, "call"),
-    "tensors": Mapping(model.TracedTensor, "tensor"),
-    "symbols": Mapping(model.Symbol, "symbol"),
-    "graph_breaks": Mapping(model.GraphBreak, "graph_break"),
-    "guards": Mapping(model.Guard, "guard"),
-    "recompiles": Mapping(model.Recompile, "recompile"),
-    "specializations": Mapping(model.Specialization, "specialization"),
-    "varying_guards": Mapping(model.VaryingGuard, "varying_guard"),
-    "backend_failures": Mapping(model.BackendFailure, "backend_failure"),
-    "line_times": Mapping(model.LineTime, "line_time"),
+    each.name: Mapping(fact, each.name.removesuffix("s"))
+    for each in structs.fields(model.CompileFacts)
+    for fact in get_args(each.type)
+    if isinstance(fact, type) and issubclass(fact, model.Fact)
 }
 """The mappings by the name of the field in CompileFacts and of the reader's method."""
 CLUSTERED = ("tensor", "line_time")
