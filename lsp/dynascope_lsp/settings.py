@@ -6,6 +6,7 @@ import logging
 from typing import Any, Literal
 
 import msgspec
+from dynascope.explain.kinds import KINDS
 from lsprotocol.types import DiagnosticSeverity
 from msgspec import Struct, field
 
@@ -14,10 +15,11 @@ log = logging.getLogger(__name__)
 SECTION = "dynascope.languageServer"
 
 Severity = Literal["error", "warning", "information", "hint", "off"]
-Kind = Literal[
-    "graphBreak", "predicted", "recompile", "recompileLimit", "specialization", "skippedFrame", "backendFailure"
-]
-"""The kinds of diagnostics; those at which the debugger can stop have the names of its exception filters."""
+DEFAULTS: dict[str, Severity] = {
+    "predicted": "information",
+    **{kind.name: kind.severity for kind in KINDS.values() if not kind.setting},
+}
+"""By the kind of diagnostics; where the debugger can stop at them, it has the name of the exception filter."""
 
 SEVERITIES = {
     "error": DiagnosticSeverity.Error,
@@ -25,26 +27,6 @@ SEVERITIES = {
     "information": DiagnosticSeverity.Information,
     "hint": DiagnosticSeverity.Hint,
 }
-
-
-class Severities(Struct, frozen=True, rename="camel"):
-    """A severity for each kind of diagnostic; `off` hides it."""
-
-    graph_break: Severity = "warning"
-    predicted: Severity = "information"
-    recompile: Severity = "information"
-    recompile_limit: Severity = "warning"
-    specialization: Severity = "information"
-    skipped_frame: Severity = "information"
-    backend_failure: Severity = "error"
-
-    def of(self, kind: Kind) -> DiagnosticSeverity | None:
-        """Return LSP's severity of a kind; None if it is hidden."""
-        chosen: str = getattr(self, _ATTRIBUTES[kind])
-        return SEVERITIES.get(chosen)
-
-
-_ATTRIBUTES = dict(zip(Severities.__struct_encode_fields__, Severities.__struct_fields__, strict=True))
 
 
 class InlayHints(Struct, frozen=True, rename="camel"):
@@ -58,10 +40,15 @@ class InlayHints(Struct, frozen=True, rename="camel"):
 class Settings(Struct, frozen=True, rename="camel"):
     """All settings; one that is not set, or has an invalid value, has its default."""
 
-    severity: Severities = field(default_factory=Severities)
+    severity: dict[str, Severity] = {}
+    """By the kind of diagnostics; `off` hides it."""
     predictions: bool = True
     inlay_hints: InlayHints = field(default_factory=InlayHints)
     code_lens: bool = True
+
+    def severity_of(self, kind: str) -> DiagnosticSeverity | None:
+        """Return LSP's severity of a kind of diagnostics; None if it is hidden."""
+        return SEVERITIES.get(self.severity.get(kind, DEFAULTS[kind]))
 
 
 def read_settings(value: Any) -> tuple[Settings, str | None]:

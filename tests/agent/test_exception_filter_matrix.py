@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from dynascope.wire.exceptions import FilterId
 
 from tests.support.agent.scripted_session import ScriptedSession, Stop
 from tests.support.marks import one_in
@@ -19,7 +18,7 @@ BREAK = "torch._dynamo.graph_break()"
 FIXES_A_SIZE = "int({0}.shape[0]) == 3 or {0}.sin()"
 
 
-def stops(filter_id: FilterId, place: Place, run: Callable[[], Any]) -> list[Stop]:
+def stops(filter_id: str, place: Place, run: Callable[[], Any]) -> list[Stop]:
     session = ScriptedSession()
     assert session.catch(filter_id).verified
     with session.attached():

@@ -7,14 +7,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
 from dynascope.agent.events import wrapping
 from dynascope.agent.events.torch_names import all_names
 from dynascope.agent.events.wrapping import is_found, owner_of
-from dynascope.wire.exceptions import FilterId
+from dynascope.explain.kinds import FILTERS
 from dynascope.wire.to_agent import SetExceptionFilters
 
 from tests.support.agent.scripted_session import ScriptedSession, Stop
@@ -140,7 +140,7 @@ def nothing(x):
 
 
 def caught(
-    filter_id: FilterId,
+    filter_id: str,
     run: Callable[[], Any],
     condition: str | None = None,
     at_stop: Callable[[ScriptedSession], None] = lambda session: None,
@@ -288,7 +288,7 @@ def test_a_condition_without_an_answer_stops_and_says_so_once() -> None:
         ("recompile", "GB0025", "of graph breaks"),
     ],
 )
-def test_a_condition_that_means_nothing_fails_in_words(filter_id: FilterId, condition: str, reason: str) -> None:
+def test_a_condition_that_means_nothing_fails_in_words(filter_id: str, condition: str, reason: str) -> None:
     state = ScriptedSession().catch(filter_id, condition)
     assert not state.verified and reason in str(state.message)
 
@@ -403,7 +403,7 @@ def test_no_filter_is_in_dynamo_while_every_filter_is_off() -> None:
     session, before = ScriptedSession(), heard()  # the runtime of compiled autograd keeps its own
     with session.attached():
         idle = heard()
-        for filter_id in get_args(FilterId):
+        for filter_id in FILTERS:
             session.catch(filter_id)
             assert heard() != idle
         session.ask(SetExceptionFilters(id=9, filters=[]), dict)
@@ -423,7 +423,7 @@ def test_nothing_of_a_session_stays_in_torch() -> None:
     before = found()
     session = ScriptedSession()
     with session.attached():
-        for filter_id in get_args(FilterId):
+        for filter_id in FILTERS:
             session.catch(filter_id)
         while_attached = found()
         assert sum(while_attached[name] is not each for name, each in before.items()) > 30

@@ -5,23 +5,21 @@ from __future__ import annotations
 import contextlib
 import types
 from collections.abc import Callable, Iterator
-from typing import get_args
 
 import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.explain.kinds import FILTERS
 from dynascope.wire.dap import BreakpointsBody, StackFrame
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import ResumeCommand, StopReason
-from dynascope.wire.to_agent import ConfigurationDone, Configure, SetExceptionFilters
+from dynascope.wire.to_agent import ConfigurationDone, Configure, ExceptionFilter, SetExceptionFilters
 
 from tests.support.marks import one_in
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere, read_everything
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
-FILTERS: tuple[FilterId, ...] = get_args(FilterId)
 BREAKING = ("switch_transformers",)
 
 

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.wire.exceptions import FilterId
 from torch._dynamo.utils import counters
 
 from tests.support.agent import remedies
@@ -245,7 +244,7 @@ def path_of(main: str) -> Path:
     return OFTEN if main in OF_OFTEN else OUTSIDE if main in {*OF_OUTSIDE, "two_sizes"} else PATH
 
 
-def stops(main: str, filter_id: FilterId | None, at_stop: Callable[[ScriptedSession], None], *lines: int) -> None:
+def stops(main: str, filter_id: str | None, at_stop: Callable[[ScriptedSession], None], *lines: int) -> None:
     """Call `at_stop` at each stop; the program compiles what it compiles without it."""
     session = ScriptedSession()
     if filter_id is not None:
@@ -268,7 +267,7 @@ def traces(main: str, observer: contextlib.AbstractContextManager[Any]) -> Trace
 
 
 def answers(
-    main: str, filter_id: FilterId | None = "recompile", *lines: int, questions: Sequence[str] = ("why",)
+    main: str, filter_id: str | None = "recompile", *lines: int, questions: Sequence[str] = ("why",)
 ) -> list[str]:
     """Return what `why` tells at each stop."""
     told: list[str] = []

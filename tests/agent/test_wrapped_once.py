@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from dynascope.agent.events import torch_names, wrapping
@@ -15,10 +15,10 @@ from dynascope.agent.events.torch_names import TorchName, all_names
 from dynascope.agent.events.wrapping import is_found, owner_of
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder.recorder import Recorder
+from dynascope.explain.kinds import FILTERS
 from dynascope.facts.in_progress.board import Board
 from dynascope.wire.dap import BreakpointsBody, DataBreakpoint
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
-from dynascope.wire.to_agent import SetExceptionFilters
+from dynascope.wire.to_agent import ExceptionFilter, SetExceptionFilters
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.house import SOURCES, module_name, room, source
@@ -57,7 +57,7 @@ def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
         recorder = Recorder(lambda facts, trails: None, lambda *what: None, pytest.fail, Board(), True, True)
         until_the_end.callback(recorder.remove)
         until_the_end.enter_context(session.attached())
-        filters = [ExceptionFilter(id=each, filter_id=of) for each, of in enumerate(get_args(FilterId))]
+        filters = [ExceptionFilter(id=each, filter_id=of) for each, of in enumerate(FILTERS)]
         session.ask(SetExceptionFilters(id=5, filters=filters), BreakpointsBody)
         session.watch(DataBreakpoint(id=4, data_id="local::*::*::x", access_type="readWrite"))
         session.break_in("aten.add")

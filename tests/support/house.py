@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "dynascope.wire",
         "dynascope.console",
         "dynascope.facts",
+        "dynascope.explain",
         "dynascope.debugpy_adapter",
         "dynascope.debugpy_process",
     },

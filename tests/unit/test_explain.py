@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from dynascope.explain.coming_recompiles import coming_recompiles
-from dynascope.explain.decisions import skipped_frames, specializations
-from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
-from dynascope.explain.of_launch import HEADINGS, apart
+from dynascope.explain.kinds import KINDS, SECTIONS
+from dynascope.explain.of_launch import apart
 from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fitting
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
@@ -65,8 +66,8 @@ def all_kinds(lines_above: int) -> list[Problem]:
     return [
         *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), set(), made),
         *recompiles(causes(second.recompiles, compiles, lambda number: None), compiles, made),
-        *backend_failures(apart(second.backend_failures), made),
-        *specializations(apart([*first.specializations, *second.specializations]), made),
+        *KINDS["backendFailure"].problems(apart(second.backend_failures), made),
+        *KINDS["specialization"].problems(apart([*first.specializations, *second.specializations]), made),
         *failed_compiles([second.compile], made),
         *skipped_frames([first.compile], made),
         *coming_recompiles([coming], made),
@@ -75,7 +76,7 @@ def all_kinds(lines_above: int) -> list[Problem]:
 
 def test_each_kind_of_problem_keeps_its_id_where_lines_above_are_edited():
     before, after = all_kinds(0), all_kinds(3)
-    assert {each.kind for each in before} == HEADINGS.keys()
+    assert {each.kind for each in before} == {kind.name for kind in SECTIONS}
     assert [each.id for each in before] == [each.id for each in after]
     assert [each.place.line + 3 for each in before] == [each.place.line for each in after]
     assert len({each.id for each in before}) == len(before)
@@ -121,7 +122,7 @@ def test_titles_fit_and_begin_with_what_happened(function: str):
     found = [
         *breaks(*first.graph_breaks),
         *recompiles(causes(second.recompiles, compiles, known.get), compiles, identities()),
-        *backend_failures(apart(second.backend_failures), identities()),
+        *KINDS["backendFailure"].problems(apart(second.backend_failures), identities()),
         *failed_compiles([second.compile], identities()),
         *skipped_frames([skipped], identities()),
     ]

@@ -181,7 +181,6 @@ SPEAKS_TOO = {
     # what may be asked for, and what filters stop at; not what became of a compile
     "dynascope.agent.session.requests.comparison",
     "dynascope.agent.tracing.what_if.asked",
-    "dynascope.wire.exceptions",
 }
 
 

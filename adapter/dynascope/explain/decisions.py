@@ -6,18 +6,8 @@ from collections.abc import Iterable
 
 from dynascope.explain.callers import callers
 from dynascope.explain.failures import of_functions
-from dynascope.explain.problem import (
-    RECORDED,
-    Identities,
-    Place,
-    Positions,
-    Problem,
-    at_lines,
-    compiles_of,
-    fitting,
-)
+from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, fitting
 from dynascope.facts import model
-from dynascope.facts.distinct import Distinct
 from dynascope.facts.recompiles.guarded_value import readable
 
 
@@ -39,28 +29,18 @@ def uncompiled(what: str, cause: str = "") -> str:
     return f"Not compiled: {what} runs as plain Python{f': {cause}' if cause else ''}"
 
 
-def specializations(
-    found: Iterable[Distinct[model.Specialization]], identities: Identities, positions: Positions = RECORDED
-) -> list[Problem]:
-    """Return a problem for each value that a line fixed."""
-    problems = []
-    for line, same in at_lines(found, positions, lambda each: (tuple(each.fact.origins), each.fact.value)):
-        fact = same[0].fact
-        origins = ", ".join(map(readable, fact.origins))
-        problems.append(
-            Problem(
-                id=identities.of("specialization", Place(fact.path, fact.line, fact.source), "", origins),
-                kind="specialization",
-                cause=f"{origins or fact.symbol} = {fact.value}",
-                title=specialized(fact.symbol, fact.value, fact.origins),
-                place=Place(fact.path, line, fact.source),
-                statement=fact.reason,
-                notes=callers(fact),
-                compiles=compiles_of(same),
-                count=len(same),
-            )
-        )
-    return problems
+def specialization(fact: model.Specialization) -> Problem:
+    """Return the problem of a value that a line fixed."""
+    origins = ", ".join(map(readable, fact.origins))
+    return Problem(
+        id=origins,
+        kind="specialization",
+        cause=f"{origins or fact.symbol} = {fact.value}",
+        title=specialized(fact.symbol, fact.value, fact.origins),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=fact.reason,
+        notes=callers(fact),
+    )
 
 
 def skipped_frames(

@@ -12,16 +12,13 @@ from dynascope.explain.problem import (
     Place,
     Positions,
     Problem,
-    ProblemKind,
     at_lines,
-    compiles_of,
     first_line,
     fitting,
     same_text,
 )
 from dynascope.facts import model
 from dynascope.facts.break_message import USER_CODE, user_code_of
-from dynascope.facts.distinct import Distinct
 from dynascope.facts.user_stack import logged_stack
 
 NO_REASON = "Dynamo gives no reason."
@@ -60,7 +57,7 @@ def failed_compiles(
 
 
 def of_functions(
-    kind: ProblemKind,
+    kind: str,
     found: Iterable[model.Compile],
     reason: Callable[[model.Compile], str],
     identities: Identities,
@@ -92,32 +89,15 @@ def of_functions(
     return problems
 
 
-def backend_failures(
-    found: Iterable[Distinct[model.BackendFailure]], identities: Identities, positions: Positions = RECORDED
-) -> list[Problem]:
-    """Return a problem for each line and error, the first one first."""
-    groups = at_lines(
-        found,
-        positions,
-        lambda each: (each.fact.backend, each.fact.exception, same_text(each.fact.message)),
+def backend_failure(fact: model.BackendFailure) -> Problem:
+    """Return the problem of a graph on which a backend raised an error."""
+    cause, text = raised(fact), fact.message.strip()
+    return Problem(
+        id=cause,
+        kind="backendFailure",
+        cause=cause,
+        title=backend_failed(fact),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=text,
+        details=[first_line(text)] if text else [],
     )
-    groups.sort(key=lambda group: min(compiles_of(group[1])))
-    problems = []
-    for line, same in groups:
-        fact = same[0].fact
-        cause, text = raised(fact), fact.message.strip()
-        problems.append(
-            Problem(
-                id=identities.of("backendFailure", Place(fact.path, fact.line, fact.source), "", cause),
-                kind="backendFailure",
-                cause=cause,
-                title=backend_failed(fact),
-                place=Place(fact.path, line, fact.source),
-                statement=text,
-                details=[first_line(text)] if text else [],
-                compiles=compiles_of(same),
-                count=len(same),
-                is_error=True,
-            )
-        )
-    return problems

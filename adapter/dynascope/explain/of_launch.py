@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from dynascope.explain.coming_recompiles import coming_recompiles
-from dynascope.explain.decisions import skipped_frames, specializations
-from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
-from dynascope.explain.problem import Identities, Note, Problem, ProblemKind
+from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
+from dynascope.explain.problem import Identities, Note, Problem
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
@@ -21,22 +22,6 @@ from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 F = TypeVar("F", bound=model.Fact)
-HEADINGS: dict[ProblemKind, str] = {
-    "failedCompile": "Failed compiles",
-    "graphBreak": "Graph breaks",
-    "recompile": "Recompiles",
-    "willRecompile": "Will be compiled again",
-    "backendFailure": "Backend failures",
-    "specialization": "Specialised",
-    "skippedFrame": "Run uncompiled",
-}
-"""The headings below which problems are listed, in their order."""
-LABELS: dict[ProblemKind, str] = {
-    **{kind: heading.removesuffix("s") for kind, heading in HEADINGS.items()},
-    "recompileLimit": "Recompile limit reached",
-    "alsoFailed": "Failed too",
-}
-"""What a single problem is called."""
 
 
 class ProblemsOfLaunch(Struct, dict=True):
@@ -70,9 +55,9 @@ class ProblemsOfLaunch(Struct, dict=True):
 
     @property
     def problems(self) -> list[Problem]:
-        return [each for kind in HEADINGS for each in self.of_kind(kind)]
+        return [each for kind in SECTIONS for each in self.of_kind(kind.name)]
 
-    def of_kind(self, kind: ProblemKind) -> list[Problem]:
+    def of_kind(self, kind: str) -> list[Problem]:
         """Return those below the heading of a kind."""
         identities = self._identities()
         match kind:
@@ -82,15 +67,13 @@ class ProblemsOfLaunch(Struct, dict=True):
                 return self.breaks
             case "willRecompile":
                 return coming_recompiles(self.varying, identities)
-            case "backendFailure":
-                return backend_failures(apart(self._facts("backend_failures")), identities)
-            case "specialization":
-                return specializations(apart(self._facts("specializations")), identities)
+            case "recompile":
+                return self._rooted(recompiles(self.causes, self.by_number, identities))
             case "skippedFrame":
                 skipped = (each for each in self.compiles if each.status == "skipped")
                 return self._rooted(skipped_frames(skipped, identities))
             case _:
-                return self._rooted(recompiles(self.causes, self.by_number, identities))
+                return KINDS[kind].problems(apart(self._facts(KINDS[kind].facts)), identities)
 
     def causes_of(self, number: int) -> list[Cause]:
         """Return what caused one compile, as it is in that one, then what failed there besides."""
@@ -116,8 +99,7 @@ class ProblemsOfLaunch(Struct, dict=True):
             *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
             *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
             *coming_recompiles(varying, identities),
-            *backend_failures(apart(facts.backend_failures), identities),
-            *specializations(apart(facts.specializations), identities),
+            *(one for kind in OF_LINES for one in kind.problems(apart(getattr(facts, kind.facts)), identities)),
         ]
 
     def _identities(self) -> Identities:

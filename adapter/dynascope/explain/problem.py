@@ -14,18 +14,6 @@ from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
 
-ProblemKind = Literal[
-    "failedCompile",
-    "graphBreak",
-    "recompile",
-    "recompileLimit",
-    "alsoFailed",
-    "willRecompile",
-    "backendFailure",
-    "specialization",
-    "skippedFrame",
-]
-"""`alsoFailed`: a value that failed only compiles that were made again for another value."""
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
 LONGEST_TITLE = 70
 _LONGEST_LINE = 200
@@ -62,7 +50,8 @@ class Problem(Struct, kw_only=True):
 
     id: str
     """It stays the same in the next run, and when lines above are edited: `GB0170-5f3a91c2`."""
-    kind: ProblemKind
+    kind: str
+    """The name of its kind, see `kinds`."""
     cause: str
     """What is to blame, in a few words: `Data-dependent branching`, `x.size()[0]`."""
     title: str
@@ -89,7 +78,7 @@ class Problem(Struct, kw_only=True):
     """The id of the problem that this one follows from."""
 
     @property
-    def section(self) -> ProblemKind:
+    def section(self) -> str:
         """Return the kind below whose heading it is."""
         return "recompile" if self.kind in ("recompileLimit", "alsoFailed") else self.kind
 
@@ -140,7 +129,7 @@ class Identities:
         self._hashes: dict[int, Sequence[bytes]] = {}
         self._given: dict[str, int] = {}
 
-    def of(self, kind: ProblemKind, place: Place, function: str, what: str, name: str = "") -> str:
+    def of(self, kind: str, place: Place, function: str, what: str, name: str = "") -> str:
         """Return an id that no other problem has.
 
         `place` is as it was recorded, and `what` tells problems of one line apart.

@@ -14,19 +14,14 @@ from dynascope.explain.comparison import summary as compared_text
 from dynascope.explain.compiles import NOTHING, ended, several, totals, why
 from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
-from dynascope.explain.of_launch import HEADINGS, LABELS
-from dynascope.explain.problem import ProblemKind, named
+from dynascope.explain.kinds import KINDS, SECTIONS, Severity
+from dynascope.explain.problem import named
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
 from dynascope.report.summary import Summary
 
 _CALLERS = ("caller", "more callers", "more chains")
-_CLASSES: dict[ProblemKind, str] = {
-    "failedCompile": "failure",
-    "backendFailure": "failure",
-    "recompile": "recompile",
-    "willRecompile": Markup('"recompile varying"'),
-}
+_CLASSES: dict[Severity, str] = {"error": "failure", "warning": "break", "information": "recompile"}
 
 
 def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
@@ -52,8 +47,8 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         times=times,
         run=run,
         began=time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began)),
-        headings=HEADINGS,
-        labels=LABELS,
+        kinds=KINDS,
+        sections=SECTIONS,
         callers=_CALLERS,
         classes=_CLASSES,
         registry_page=registry_page,

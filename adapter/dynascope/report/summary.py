@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import Problem, ProblemKind
+from dynascope.explain.problem import Problem
 from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
@@ -57,7 +57,7 @@ class Summary(Struct):
         names = [process_name(run) for run in self.runs if run.id in compiled]
         return f"{len(names)} processes: {', '.join(sorted(names))}" if len(names) > 1 else ""
 
-    def of_kind(self, kind: ProblemKind) -> list[Problem]:
+    def of_kind(self, kind: str) -> list[Problem]:
         """Return the problems below the heading of a kind."""
         return [each for each in self.problems if each.section == kind]
 

@@ -13,24 +13,23 @@ from dynascope.explain.comparison import first_difference
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, several, totals
 from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
-from dynascope.explain.of_launch import HEADINGS, LABELS
-from dynascope.explain.problem import Note, Place, Problem, ProblemKind
+from dynascope.explain.kinds import KINDS, SECTIONS, Severity
+from dynascope.explain.problem import Note, Place, Problem
 from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary
 
 _SHOWN_LINES = 12
 _SHOWN_COMPILES = 16
-_ONE_LINE: tuple[ProblemKind, ...] = ("specialization", "skippedFrame")
-_COLOURS: dict[ProblemKind, str] = {"failedCompile": "red", "graphBreak": "yellow", "backendFailure": "red"}
+_COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "information": "cyan"}
 
 
 def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
     """Print the problems, and then the slowest lines."""
     _print_heading(summary, console)
-    for kind, heading in HEADINGS.items():
-        found = summary.of_kind(kind)
-        if kind in _ONE_LINE:
-            _print_lines(heading, found, summary, console)
+    for kind in SECTIONS:
+        found = summary.of_kind(kind.name)
+        if kind.is_brief:
+            _print_lines(kind.heading, found, summary, console)
             continue
         for each in found:
             _print_problem(each, summary, sources, console)
@@ -53,8 +52,9 @@ def _print_heading(summary: Summary, console: Console) -> None:
 
 
 def _print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
-    label = " ".join(filter(None, [LABELS[each.kind], each.registry_id]))
-    heading = f"[bold {_COLOURS.get(each.kind, 'cyan')}]{label}[/] {_where(each.place)} {escape(each.whose)}"
+    kind = KINDS[each.kind]
+    label = " ".join(filter(None, [kind.label, each.registry_id]))
+    heading = f"[bold {_COLOURS[kind.severity]}]{label}[/] {_where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
     console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
     if each.kind == "graphBreak":

@@ -7,8 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
-from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
-from dynascope.wire.exceptions import ExceptionFilter
+from dynascope.wire.dap import DapStruct, DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
 from dynascope.wire.messages import (
     Granularity,
     Message,
@@ -89,6 +88,14 @@ class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtSt
     name: str
     variables_reference: int | None = None
     frame_id: int | None = None
+
+
+class ExceptionFilter(DapStruct):
+    """A filter that is switched on, with the `id` of its breakpoint; a `condition` of None is always true."""
+
+    id: int
+    filter_id: str
+    condition: str | None = None
 
 
 class SetExceptionFilters(Request, tag="setExceptionFilters", kw_only=True):

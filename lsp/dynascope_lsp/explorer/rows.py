@@ -6,23 +6,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from dynascope.explain.compiles import several
-from dynascope.explain.problem import Note, NoteKind, Place, Problem, ProblemKind, where
+from dynascope.explain.kinds import KINDS
+from dynascope.explain.problem import Note, NoteKind, Place, Problem, where
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100
 """The most compiles that are listed below a cause."""
-LOOKS: dict[ProblemKind, tuple[str, Severity]] = {
-    "failedCompile": ("error", "error"),
-    "graphBreak": ("warning", "warning"),
-    "recompile": ("sync", "information"),
-    "recompileLimit": ("warning", "warning"),
-    "alsoFailed": ("sync", ""),
-    "willRecompile": ("history", "information"),
-    "backendFailure": ("error", "error"),
-    "specialization": ("pin", "information"),
-    "skippedFrame": ("debug-step-over", ""),
-}
 _ICONS: dict[NoteKind, str] = {"led to": "arrow-right", "guard": "shield", "root": "arrow-up"}
 
 
@@ -64,7 +54,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
 
     `names` are those of compiles; one that has none is not named.
     """
-    icon, severity = LOOKS["failedCompile" if each.is_error else each.kind]
+    kind = KINDS["failedCompile" if each.is_error else each.kind]
     at_place = where(each.place.path, each.place.line)
     is_about_function = each.section == "recompile"
     whose = f"{each.whose} {at_place}" if is_about_function else f"{at_place} {each.whose}"
@@ -78,8 +68,8 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
         label=each.cause,
         description="  ".join(filter(None, [effect, whose.strip(), of])),
         tooltip="\n\n".join(filter(None, [each.statement, *details])),
-        icon=icon,
-        severity=severity,
+        icon=kind.icon,
+        severity=kind.severity,
         place=at(each.place.path, each.place.line, each.place.source),
         children=[
             *(ExplorerRow(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in each.remedies),

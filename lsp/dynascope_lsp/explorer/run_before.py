@@ -8,7 +8,7 @@ from collections.abc import Hashable
 
 import msgspec
 from dynascope.explain.of_launch import ProblemsOfLaunch
-from dynascope.explain.problem import Problem, ProblemKind
+from dynascope.explain.problem import Problem
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
@@ -18,7 +18,7 @@ from msgspec import Struct
 from dynascope_lsp.explorer.launch_rows import when
 from dynascope_lsp.explorer.rows import ExplorerRow, problem_row
 
-_COMPARED: tuple[ProblemKind, ...] = ("graphBreak", "recompile")
+_COMPARED = ("graphBreak", "recompile")
 
 
 class RunOfProgram(Struct):

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Literal
 
 import msgspec
-from dynascope.explain.of_launch import HEADINGS, ProblemsOfLaunch
-from dynascope.explain.problem import ProblemKind
+from dynascope.explain.kinds import SECTIONS
+from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.facts import model
 from dynascope.facts.launches import breaks_by_compile, launches
 from dynascope.facts.process_names import compile_names, process_name
@@ -23,7 +23,7 @@ from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.keys import launch_of, number_of
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import LOOKS, ExplorerRow, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, problem_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -80,8 +80,8 @@ def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
 
 def _sections(opened: Opened, _: str) -> list[ExplorerRow]:
     problems = [
-        section(f"{kind}:", _title(heading), len(_BELOW[kind](opened, "")), LOOKS[kind][0], _COUNTED.get(kind, ""))
-        for kind, heading in HEADINGS.items()
+        section(f"{each.name}:", _title(each.heading), len(_BELOW[each.name](opened, "")), each.icon, each.counted)
+        for each in SECTIONS
     ]
     compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
     processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
@@ -109,7 +109,7 @@ def _against_run_before(opened: Opened, _: str) -> list[ExplorerRow]:
     return rows_against(opened.reader, *both) if both is not None else []
 
 
-def _of_kind(kind: ProblemKind) -> Callable[[Opened, str], list[ExplorerRow]]:
+def _of_kind(kind: str) -> Callable[[Opened, str], list[ExplorerRow]]:
     """Return what makes the rows of a kind of problems."""
     return lambda opened, _: [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
 
@@ -146,11 +146,9 @@ def _of_compile(make: Callable[[model.CompileFacts], list[ExplorerRow]]) -> Call
     return below
 
 
-_COUNTED: dict[ProblemKind, str] = {"graphBreak": "place", "recompile": "cause", "willRecompile": "guard"}
-"""What is counted in a section of problems, where its heading does not say it."""
 _BELOW: dict[str, Callable[[Opened, str], list[ExplorerRow]]] = {
     "launch": _sections,
-    **{kind: _of_kind(kind) for kind in HEADINGS},
+    **{kind.name: _of_kind(kind.name) for kind in SECTIONS},
     "compiles": _compiles,
     "slowest": _slowest,
     "before": _against_run_before,

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from dynascope.explain.kinds import FILTERS
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
@@ -28,8 +29,6 @@ DEBUG_FINDING = "dynascope.debugFinding"
 
 NO_FIX = "No edit is sure to be right here"
 REFACTOR = types.CodeActionKind.RefactorRewrite
-DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
-"""The kinds of findings that are exception filters of the debugger."""
 
 COMPTIME_IMPORT = "from torch._dynamo.comptime import comptime"
 COMPTIME_BREAKPOINT = "comptime.breakpoint()"
@@ -92,7 +91,7 @@ def _debug_actions(session: LspSession, snapshot: Snapshot, findings: list[Findi
     """Yield an action for each recorded program and condition; findings may share a condition."""
     merged: dict[tuple[str, str], tuple[list[str], list[types.Diagnostic], list[Finding]]] = {}
     for finding in findings:
-        filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
+        filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in FILTERS else []
         for each in filters:
             title = "Debug this graph break" if each == "graphBreak" else "Debug this compile"
             key = title, _condition(snapshot, finding, each)

@@ -93,7 +93,7 @@ def diagnostics(session: LspSession, snapshot: Snapshot) -> list[types.Diagnosti
     """Return the findings as LSP diagnostics, except those with severity `off`."""
     found = []
     for finding in snapshot.findings:
-        severity = snapshot.settings.severity.of(finding.kind)
+        severity = snapshot.settings.severity_of(finding.kind)
         if severity is not None:
             found.append(_diagnostic(session, snapshot, finding, severity))
     return found
@@ -105,11 +105,8 @@ def range_of(snapshot: Snapshot, finding: Finding) -> types.Range:
     if finding.columns is not None:
         return text.range(line, finding.columns[0], line, finding.columns[1])
     function = text.index.function_starting(line) if text.index else None
-    named = text.range_of_word(line, function.node.name) if function and finding.kind in _ABOUT_FUNCTIONS else None
+    named = text.range_of_word(line, function.node.name) if function else None
     return named or text.range_of_line(line)
-
-
-_ABOUT_FUNCTIONS = ("recompile", "recompileLimit", "skippedFrame", "backendFailure")
 
 
 def _diagnostic(

@@ -86,7 +86,7 @@ def _findings(session: LspSession, snapshot: Snapshot, position: types.Position)
     found = []
     for finding in snapshot.findings:
         place = range_of(snapshot, finding)
-        if session.client_shows_diagnostics_in_hovers and snapshot.settings.severity.of(finding.kind) is not None:
+        if session.client_shows_diagnostics_in_hovers and snapshot.settings.severity_of(finding.kind) is not None:
             continue
         if place.start.line <= position.line <= place.end.line and (
             finding.columns is None or place.start.character <= position.character <= place.end.character

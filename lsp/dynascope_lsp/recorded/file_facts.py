@@ -6,6 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from functools import cached_property
+from typing import Any
 
 from dynascope.explain.stories import story
 from dynascope.facts import model
@@ -31,6 +32,7 @@ class FileFacts:
         self._reader = reader
         self._view = view
         self._blocks: OrderedDict[int, list[Distinct[model.TracedTensor]]] = OrderedDict()
+        self._distinct: dict[str, list[Distinct[Any]]] = {}
         self._symbols: dict[int, dict[str, model.Symbol]] = {}
         self._comparisons: dict[int, Compared | None] = {}
 
@@ -93,27 +95,29 @@ class FileFacts:
         """Return the compiles of functions of this file."""
         return [each for each in self.compiles.values() if each.path == self.path]
 
-    @cached_property
+    def distinct(self, name: str) -> list[Distinct[Any]]:
+        """Return the merged facts of a kind (a field of CompileFacts), by line."""
+        if name not in self._distinct:
+            self._distinct[name] = distinct(self._view, name)
+        return self._distinct[name]
+
+    @property
     def graph_breaks(self) -> list[Distinct[model.GraphBreak]]:
-        return distinct(self._view, "graph_breaks")
+        return self.distinct("graph_breaks")
 
     @cached_property
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return graph breaks in other files with a frame of this file in their stack."""
         return self._view.graph_breaks_below()
 
-    @cached_property
+    @property
     def recompiles(self) -> list[Distinct[model.Recompile]]:
-        return distinct(self._view, "recompiles")
+        return self.distinct("recompiles")
 
     @cached_property
     def failed_guards(self) -> list[model.Recompile]:
         """Return the recompiles of each compile in Dynamo's order, which tells their causes."""
         return self._view.recompiles()
-
-    @cached_property
-    def specializations(self) -> list[Distinct[model.Specialization]]:
-        return distinct(self._view, "specializations")
 
     @cached_property
     def varying_guards(self) -> list[model.VaryingGuard]:
@@ -124,10 +128,6 @@ class FileFacts:
         compiles = {each.id: each for launch in launches for each in self._reader.compiles(launch)}
         recompiles = [each for launch in launches for each in self._reader.facts("recompiles", launch)]
         return not_yet_met(found, recompiles, compiles)
-
-    @cached_property
-    def backend_failures(self) -> list[Distinct[model.BackendFailure]]:
-        return distinct(self._view, "backend_failures")
 
     @cached_property
     def seconds_by_line(self) -> dict[int, float]:

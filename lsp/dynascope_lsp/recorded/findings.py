@@ -5,8 +5,6 @@ from __future__ import annotations
 from dynascope.facts import model
 from msgspec import Struct, field
 
-from dynascope_lsp.settings import Kind
-
 
 class Related(Struct, frozen=True):
     """A place related to a finding; `line` is its present line."""
@@ -19,7 +17,7 @@ class Related(Struct, frozen=True):
 class Finding(Struct, kw_only=True, frozen=True):
     """An observed or predicted finding; its lines are those of the present text."""
 
-    kind: Kind
+    kind: str
     line: int
     columns: tuple[int, int] | None = None
     """The columns of its code, in bytes; None for the whole line."""

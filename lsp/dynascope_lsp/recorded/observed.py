@@ -7,11 +7,12 @@ from functools import cached_property
 
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, places
-from dynascope.explain.decisions import skipped_frames, specializations
-from dynascope.explain.failures import backend_failures, failed_compiles
+from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks, title_below
+from dynascope.explain.kinds import KINDS, OF_LINES
 from dynascope.explain.of_launch import apart, empty, set_roots
-from dynascope.explain.problem import Identities, Problem, ProblemKind
+from dynascope.explain.problem import Identities, Problem
 from dynascope.explain.recompiles import recompiles
 from dynascope.explain.told import told_of
 from dynascope.facts import model
@@ -23,24 +24,11 @@ from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding, Related
 from dynascope_lsp.recorded.placement import FactPositions
-from dynascope_lsp.settings import Kind
 
 Locate = Callable[[str, int], int | None]
 """Returns the present line for a path and a recorded line; None when the line is gone."""
 
 COMPILES_SHOWN = 10
-_KINDS: dict[ProblemKind, Kind] = {
-    "failedCompile": "backendFailure",
-    "graphBreak": "graphBreak",
-    "recompile": "recompile",
-    "recompileLimit": "recompileLimit",
-    "alsoFailed": "recompile",
-    "willRecompile": "recompile",
-    "backendFailure": "backendFailure",
-    "specialization": "specialization",
-    "skippedFrame": "skippedFrame",
-}
-"""The settings' names of kinds."""
 
 
 class Observations:
@@ -63,8 +51,7 @@ class Observations:
         own = [
             breaks,
             coming_recompiles(facts.varying_guards, identities, placement),
-            specializations(facts.specializations, identities, placement),
-            backend_failures(facts.backend_failures, identities, placement),
+            *(kind.problems(facts.distinct(kind.facts), identities, placement) for kind in OF_LINES),
             skipped_frames(self._skipped_frames(), identities, placement),
         ]
         found = [
@@ -88,7 +75,7 @@ class Observations:
         line = line or problem.function_line or problem.place.line
         compiles = list(dict.fromkeys([*problem.compiles, *(n for note in problem.notes for n in note.compiles)]))
         return Finding(
-            kind=_KINDS[problem.kind],
+            kind=KINDS[problem.kind].diagnosed_as,
             line=self._name_line(line) if problem.function_line else line,
             title=title or problem.title,
             explanation="\n".join(filter(None, [*told_of(problem), *told])),
@@ -178,7 +165,7 @@ class Observations:
 
     def _failed_compiles(self, identities: Identities) -> list[Finding]:
         """Return a finding for compiles that failed for another reason than the backend's."""
-        told = {number for each in self._facts.backend_failures for number in each.compiles}
+        told = {number for each in self._facts.distinct("backend_failures") for number in each.compiles}
         failed = [
             each
             for each in self._facts.own_compiles

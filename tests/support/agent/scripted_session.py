@@ -24,13 +24,13 @@ from dynascope.wire.dap import (
     StackFrame,
     VariablesBody,
 )
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.from_agent import BreakpointChanged, ConsoleOutput, Failure, Reply, Stopping
 from dynascope.wire.messages import Granularity, Message, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (
     ConfigurationDone,
     Configure,
     Evaluate,
+    ExceptionFilter,
     PrepareTravel,
     Scopes,
     SetBreakpoints,
@@ -156,7 +156,7 @@ class ScriptedSession(Suspension):
         body: BreakpointsBody = self.ask(SetDataBreakpoints(id=5, breakpoints=list(data)), BreakpointsBody)
         return body.breakpoints
 
-    def catch(self, filter_id: FilterId, condition: str | None = None) -> Breakpoint:
+    def catch(self, filter_id: str, condition: str | None = None) -> Breakpoint:
         """Switch this exception filter on, and no other."""
         asked = [ExceptionFilter(id=200, filter_id=filter_id, condition=condition)]
         body: BreakpointsBody = self.ask(SetExceptionFilters(id=5, filters=asked), BreakpointsBody)

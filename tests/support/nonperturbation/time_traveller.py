@@ -13,11 +13,11 @@ from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.checkpoint import PREVIOUS_STOP
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (
     ConfigurationDone,
     Configure,
+    ExceptionFilter,
     PrepareStep,
     PrepareTravel,
     Scopes,
@@ -142,7 +142,7 @@ class FromEveryStop(Everywhere):
             DataBreakpoint(id=number, data_id=f"local::*::*::{name}", access_type="readWrite")
             for number, name in enumerate(self.VALUES, 50)
         ]
-        filters: tuple[FilterId, ...] = ("graphBreak", "specialization", "codegen")
+        filters: tuple[str, ...] = ("graphBreak", "specialization", "codegen")
         caught = [ExceptionFilter(id=number, filter_id=name) for number, name in enumerate(filters, 200)]
         functions = [
             FunctionBreakpoint(id=number, name=name) for number, name in enumerate(("torch.*", "operator.*"), 300)

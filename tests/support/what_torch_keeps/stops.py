@@ -14,8 +14,7 @@ import torch
 from dynascope import compiled_autograd
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.wire.dap import SourceBreakpoint
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
-from dynascope.wire.to_agent import SetBreakpoints, SetExceptionFilters
+from dynascope.wire.to_agent import ExceptionFilter, SetBreakpoints, SetExceptionFilters
 from torch import _guards
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.source import LocalSource
@@ -67,9 +66,7 @@ def _reader(rows: Callable[[int], list[Any]], reference: int) -> Read:
 Look = Callable[[Names], None]
 
 
-def _stopped(
-    inspect_stop: Look, run: Callable[[], Any], line: int | None = None, caught: FilterId | None = None
-) -> None:
+def _stopped(inspect_stop: Look, run: Callable[[], Any], line: int | None = None, caught: str | None = None) -> None:
     """Run with a breakpoint at the line of this file, or with this filter on; what fails for the filter is expected."""
     seen: list[Names] = []
 

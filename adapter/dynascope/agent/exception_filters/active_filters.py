@@ -19,10 +19,10 @@ from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
 from dynascope.agent.suspension.stop import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
-from dynascope.wire.exceptions import FILTERS, FilterId
+from dynascope.explain.kinds import FILTERS
 from dynascope.wire.messages import Message
 
-SOURCES: dict[FilterId, Callable[[Hook, StopFor], FilterSource]] = {
+SOURCES: dict[str, Callable[[Hook, StopFor], FilterSource]] = {
     "graphBreak": GraphBreaks,
     "recompile": Recompiles,
     "recompileLimit": RecompileLimits,
@@ -39,14 +39,14 @@ class ActiveFilters:
     def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
         self._hits = Hits(send)
-        self._on: dict[FilterId, list[ActiveFilter]] = {}
-        self._installed: dict[FilterId, FilterSource] = {}
+        self._on: dict[str, list[ActiveFilter]] = {}
+        self._installed: dict[str, FilterSource] = {}
         self._shown: ErrorMap[bool] = ErrorMap()
         """Errors that a filter has stopped for, at which no other filter stops."""
 
     def use(self, filters: Sequence[ActiveFilter]) -> None:
         """Switch these filters on, and all others off."""
-        on: dict[FilterId, list[ActiveFilter]] = {}
+        on: dict[str, list[ActiveFilter]] = {}
         for one in filters:
             on.setdefault(one.filter_id, []).append(one)
         self._on = on
@@ -56,7 +56,7 @@ class ActiveFilters:
         for filter_id in sorted(set(on) - set(self._installed)):
             self._installed[filter_id] = SOURCES[filter_id](self._hook, self._stop_for(filter_id))
 
-    def _stop_for(self, filter_id: FilterId) -> StopFor:
+    def _stop_for(self, filter_id: str) -> StopFor:
         def stop_for(event: CompilerEvent) -> Stop | None:
             if self._shown.get(event.error):
                 return None

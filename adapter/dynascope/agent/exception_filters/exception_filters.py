@@ -12,8 +12,8 @@ from dynascope.agent.breakpoints import placement
 from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter, parse
 from dynascope.wire.dap import Breakpoint
-from dynascope.wire.exceptions import ExceptionFilter
 from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import ExceptionFilter
 
 if TYPE_CHECKING:
     from dynascope.agent.exception_filters.active_filters import ActiveFilters

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from dynascope.agent.breakpoints.breakpoint import check_condition
 from dynascope.agent.program.user_code import real_path
-from dynascope.wire.exceptions import FILTERS, FilterId
+from dynascope.explain.kinds import FILTERS
 
 _REGISTRY_ID = re.compile(r"gb(\d{1,6})", re.IGNORECASE)
 _PLACE = re.compile(r"(?P<path>[^\"']*\.py)(:(?P<line>\d+))?")
@@ -52,7 +52,7 @@ class Condition:
         return all(part.casefold() in folded for part in self.texts)
 
 
-def parse(text: str | None, filter_id: FilterId) -> Condition:
+def parse(text: str | None, filter_id: str) -> Condition:
     """Parse a condition; None has no terms. Raises ValueError with a message for the user."""
     ids: set[str] = set()
     places: list[tuple[str, int | None]] = []
@@ -118,5 +118,5 @@ class ActiveFilter:
     """A filter that is on, with the id of its breakpoint."""
 
     id: int
-    filter_id: FilterId
+    filter_id: str
     condition: Condition

@@ -15,9 +15,9 @@ from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.errors import RequestError
+from dynascope.explain.kinds import FILTERS
 from dynascope.wire.dap import Breakpoint, BreakpointsBody
-from dynascope.wire.exceptions import FILTERS, ExceptionFilter
-from dynascope.wire.to_agent import SetExceptionFilters
+from dynascope.wire.to_agent import ExceptionFilter, SetExceptionFilters
 
 # Clients show only the beginning, in an empty box, so it starts with examples.
 _TERMS = 'my code, model.py:36, "a text", x.ndim > 2'
