@@ -21,13 +21,6 @@ DEFAULTS: dict[str, Severity] = {
 }
 """By the kind of diagnostics; where the debugger can stop at them, it has the name of the exception filter."""
 
-SEVERITIES = {
-    "error": DiagnosticSeverity.Error,
-    "warning": DiagnosticSeverity.Warning,
-    "information": DiagnosticSeverity.Information,
-    "hint": DiagnosticSeverity.Hint,
-}
-
 
 class InlayHints(Struct, frozen=True, rename="camel"):
     """`compile`, whose shapes are shown: `latest`, `first`, `all` (every distinct one), or a compile id like `0/1`."""
@@ -48,7 +41,8 @@ class Settings(Struct, frozen=True, rename="camel"):
 
     def severity_of(self, kind: str) -> DiagnosticSeverity | None:
         """Return LSP's severity of a kind of diagnostics; None if it is hidden."""
-        return SEVERITIES.get(self.severity.get(kind, DEFAULTS[kind]))
+        chosen = self.severity.get(kind, DEFAULTS[kind])
+        return None if chosen == "off" else DiagnosticSeverity[chosen.capitalize()]
 
 
 def read_settings(value: Any) -> tuple[Settings, str | None]:

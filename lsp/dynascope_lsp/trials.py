@@ -76,8 +76,9 @@ def _decisions(folder: Path) -> Counter[Decision]:
             view = reader.view(path)
             if view is None:
                 continue
-            found.update(("graphBreak", path, each.line, each.type) for each in view.graph_breaks())
-            found.update(("recompile", path, each.line, without_numbers(each.guard)) for each in view.recompiles())
+            found.update(("graphBreak", path, each.line, each.type) for each in view.facts("graph_breaks"))
+            reasons = view.facts("recompiles")
+            found.update(("recompile", path, each.line, without_numbers(each.guard)) for each in reasons)
     return found
 
 

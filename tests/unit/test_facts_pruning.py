@@ -36,7 +36,7 @@ def test_by_count(store: Path):
     assert launches(store) == ["3", "4"]
     with Reader.open(store) as reader:
         view = reader.view(str(store.parent / "layers.py"))
-        assert view is not None and len(view.graph_breaks()) == 1
+        assert view is not None and len(view.facts("graph_breaks")) == 1
         assert reader._connection.execute("SELECT count(DISTINCT run_id) FROM string").fetchone() == (2,)
         assert reader._connection.execute("SELECT count(*) FROM tensor").fetchone() == (10,)
         assert reader._connection.execute("SELECT count(*) FROM document WHERE kind GLOB 'form *'").fetchone() == (4,)

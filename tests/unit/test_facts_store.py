@@ -76,14 +76,14 @@ def test_a_view_shows_one_file(written: Path, tmp_path: Path):
     with Reader.open(written) as reader:
         view = reader.view(str(tmp_path / "layers.py"))
         assert view is not None
-        assert [(each.line, each.registry_id, each.count) for each in view.graph_breaks()] == [(5, "GB0170", 2)]
-        assert [frame.line for frame in view.graph_breaks()[0].stack] == [15, 8, 5]
+        assert [(each.line, each.registry_id, each.count) for each in view.facts("graph_breaks")] == [(5, "GB0170", 2)]
+        assert [frame.line for frame in view.facts("graph_breaks")[0].stack] == [15, 8, 5]
         assert view.graph_breaks_below() == []
-        assert [each.name for each in view.tensors()] == ["h"]
+        assert [each.name for each in view.facts("tensors")] == ["h"]
         caller = reader.view(str(tmp_path / "model.py"))
         assert caller is not None
         assert [each.line for each in caller.graph_breaks_below()] == [5]
-        assert [each.line for each in caller.tensors(7, 8)] == [7, 7, 8]
+        assert [each.line for each in caller.facts("tensors", 7, 8)] == [7, 7, 8]
         assert [each.function for each in caller.compiles() if each.status == "skipped"] == ["log_step"]
         (source,) = caller.sources.values()
         assert source.line_hashes == model.hash_lines(sample.MODEL)

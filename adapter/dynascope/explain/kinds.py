@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -11,33 +11,27 @@ from dynascope.explain.decisions import specialization
 from dynascope.explain.failures import backend_failure
 from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
 from dynascope.facts.distinct import Distinct
+from dynascope.facts.model import Fact
 
 Severity = Literal["error", "warning", "information"]
 
 
-class CompilerFilter(Struct, frozen=True):
-    """The texts that a client shows for one of the agent's exception filters."""
-
-    noun: str
-    """As in "Paused on graph break"."""
-    label: str
-    description: str
-    takes_registry_ids: bool = False
-    """Whether a condition may contain ids of PyTorch's registry of graph breaks."""
+def _not_of_one(fact: Fact) -> Problem:
+    raise TypeError("A problem of this kind is made of more than one fact.")
 
 
-class Kind(Struct, kw_only=True, frozen=True):
+class Kind(Struct, frozen=True):
     """A kind of problems."""
 
     name: str
     heading: str
     """What they are listed below, in a report and in the view."""
-    section: str = ""
-    """The kind with which they are listed, if it is another."""
     severity: Severity
-    """How severe they are, also as diagnostics unless a setting says otherwise."""
+    """That of their diagnostics, too, unless a setting says otherwise."""
     icon: str
     """A name of VS Code's icons."""
+    section: str = ""
+    """The kind with which they are listed, if it is another."""
     counted: str = ""
     """What is counted in their section, where its heading does not say it."""
     is_brief: bool = False
@@ -46,17 +40,10 @@ class Kind(Struct, kw_only=True, frozen=True):
     """The kind whose setting theirs is, if it is another."""
     about: str = ""
     """What VS Code says of their setting."""
-    filter: CompilerFilter | None = None
-    """The exception filter by which the debugger stops at them."""
     facts: str = ""
     """The field of CompileFacts from which they are made alone; "" where it takes more than a fact and its line."""
-    problem: Callable[[Any], Problem] | None = None
+    problem: Callable[[Any], Problem] = _not_of_one
     """Makes a problem of one of these facts; its id is what tells it from others of the line."""
-
-    @property
-    def label(self) -> str:
-        """Return what a single problem is called."""
-        return self.heading.removesuffix("s")
 
     @property
     def diagnosed_as(self) -> str:
@@ -67,16 +54,14 @@ class Kind(Struct, kw_only=True, frozen=True):
         self, found: Iterable[Distinct[Any]], identities: Identities, positions: Positions = RECORDED
     ) -> list[Problem]:
         """Return a problem for each line and equal facts, the first one first."""
-        make = self.problem
-        assert make is not None
 
         def what(each: Distinct[Any]) -> Hashable:
-            made = make(each.fact)
+            made = self.problem(each.fact)
             return made.id, made.cause, *map(same_text, made.details)
 
         problems = []
         for line, same in sorted(at_lines(found, positions, what), key=lambda group: min(compiles_of(group[1]))):
-            problem = make(same[0].fact)
+            problem = self.problem(same[0].fact)
             problem.id = identities.of(self.name, problem.place, "", problem.id)
             problem.place = structs.replace(problem.place, line=line)
             problem.compiles, problem.count = compiles_of(same), len(same)
@@ -88,114 +73,100 @@ class Kind(Struct, kw_only=True, frozen=True):
 KINDS = {
     kind.name: kind
     for kind in (
+        Kind("failedCompile", "Failed compiles", "error", "error", setting="backendFailure"),
         Kind(
-            name="failedCompile",
-            heading="Failed compiles",
-            severity="error",
-            icon="error",
-            setting="backendFailure",
+            "graphBreak", "Graph breaks", "warning", "warning", counted="place", about="Graph breaks of recorded runs."
         ),
         Kind(
-            name="graphBreak",
-            heading="Graph breaks",
-            severity="warning",
-            icon="warning",
-            counted="place",
-            about="Graph breaks of recorded runs.",
-            filter=CompilerFilter(
-                "graph break",
-                "Graph Breaks",
-                "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
-                "the frames that led to it are still there.",
-                takes_registry_ids=True,
-            ),
-        ),
-        Kind(
-            name="recompile",
-            heading="Recompiles",
-            severity="information",
-            icon="sync",
+            "recompile",
+            "Recompiles",
+            "information",
+            "sync",
             counted="cause",
-            about="Recompiles, with the guard that failed.",
-            filter=CompilerFilter(
-                "recompile", "Recompiles", "Stop at the first line of a compile that happens because a guard failed."
-            ),
+            about="Recompiles, each with its guard.",
         ),
         Kind(
-            name="recompileLimit",
-            heading="Recompile limit reached",
+            "recompileLimit",
+            "Recompile limit reached",
+            "warning",
+            "warning",
             section="recompile",
-            severity="warning",
-            icon="warning",
             about="Functions that reached the recompile limit and now run uncompiled.",
-            filter=CompilerFilter(
-                "recompile limit",
-                "Recompile Limit",
-                "Stop when a function has been compiled too often and is not compiled again.",
-            ),
         ),
+        # a value that failed only compiles that were made again for another value
+        Kind("alsoFailed", "Failed too", "information", "sync", section="recompile", setting="recompile"),
+        Kind("willRecompile", "Will be compiled again", "information", "history", counted="guard", setting="recompile"),
         Kind(
-            name="alsoFailed",  # a value that failed only compiles that were made again for another value
-            heading="Failed too",
-            section="recompile",
-            severity="information",
-            icon="sync",
-            setting="recompile",
-        ),
-        Kind(
-            name="willRecompile",
-            heading="Will be compiled again",
-            severity="information",
-            icon="history",
-            counted="guard",
-            setting="recompile",
-        ),
-        Kind(
-            name="backendFailure",
-            heading="Backend failures",
-            severity="error",
-            icon="error",
+            "backendFailure",
+            "Backend failures",
+            "error",
+            "error",
             about="Failures of the backend.",
-            filter=CompilerFilter(
-                "backend failure", "Backend Failures", "Stop where the backend has failed on a graph."
-            ),
             facts="backend_failures",
             problem=backend_failure,
         ),
         Kind(
-            name="specialization",
-            heading="Specialised",
-            severity="information",
-            icon="pin",
+            "specialization",
+            "Specialised",
+            "information",
+            "pin",
             is_brief=True,
             about="Dynamic sizes and numbers that became constants.",
-            filter=CompilerFilter(
-                "specialization",
-                "Specializations",
-                "Stop where a dynamic size or number is fixed to the value it has.",
-            ),
             facts="specializations",
             problem=specialization,
         ),
         Kind(
-            name="skippedFrame",
-            heading="Run uncompiled",
-            severity="information",
-            icon="debug-step-over",
+            "skippedFrame",
+            "Run uncompiled",
+            "information",
+            "debug-step-over",
             is_brief=True,
             about="Functions that Dynamo skipped.",
-            filter=CompilerFilter(
-                "skipped frame", "Skipped Frames", "Stop where Dynamo decides to run a function uncompiled."
-            ),
         ),
     )
 }
 """By name, in the order of their sections."""
 SECTIONS = [kind for kind in KINDS.values() if not kind.section]
-OF_LINES = [kind for kind in KINDS.values() if kind.problem is not None]
+OF_LINES = [kind for kind in KINDS.values() if kind.facts]
 """The kinds that are made of single facts."""
+
+
+class CompilerFilter(NamedTuple):
+    """The texts that a client shows for one of the agent's exception filters."""
+
+    noun: str
+    """As in "Paused on graph break"."""
+    label: str
+    description: str
+    takes_registry_ids: bool = False
+    """Whether a condition may contain ids of PyTorch's registry of graph breaks."""
+
+
 FILTERS = {
-    **{kind.name: kind.filter for kind in KINDS.values() if kind.filter is not None},
+    "graphBreak": CompilerFilter(
+        "graph break",
+        "Graph Breaks",
+        "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
+        "the frames that led to it are still there.",
+        takes_registry_ids=True,
+    ),
+    "recompile": CompilerFilter(
+        "recompile", "Recompiles", "Stop at the first line of a compile that happens because a guard failed."
+    ),
+    "recompileLimit": CompilerFilter(
+        "recompile limit",
+        "Recompile Limit",
+        "Stop when a function has been compiled too often and is not compiled again.",
+    ),
+    "specialization": CompilerFilter(
+        "specialization", "Specializations", "Stop where a dynamic size or number is fixed to the value it has."
+    ),
+    "backendFailure": CompilerFilter(
+        "backend failure", "Backend Failures", "Stop where the backend has failed on a graph."
+    ),
+    "skippedFrame": CompilerFilter(
+        "skipped frame", "Skipped Frames", "Stop where Dynamo decides to run a function uncompiled."
+    ),
     "codegen": CompilerFilter(
         "code generation",
         "Code Generation",
@@ -204,4 +175,4 @@ FILTERS = {
         takes_registry_ids=True,
     ),
 }
-"""The agent's exception filters in the order in which clients list them; all others are debugpy's."""
+"""The agent's exception filters in the order in which clients list them: kinds at which it stops, and `codegen`."""

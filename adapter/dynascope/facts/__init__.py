@@ -11,7 +11,7 @@ of the requested file: see `current_compiles`. To read:
     with Reader.open(facts_path(workspace)) as reader:   # StoreMissing | StoreUnreadable: sentences for the user
         reader.data_version()                            # changes when a writer has committed; microseconds
         view = reader.view("/real/path/of/model.py")     # None, or what holds now of this file
-        view.graph_breaks(), view.tensors(), view.tensors(10, 20), view.compiles(), ...
+        view.facts("graph_breaks"), view.facts("tensors", 10, 20), view.compiles(), ...
 
 Each fact has a `path` and `line` (from 1), the store's number of its `compile`, and the number of the `source`: the
 content of the file as it was traced. `view.sources[fact.source].line_hashes[line - 1]` is the line's hash at that time,

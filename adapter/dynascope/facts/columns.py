@@ -112,6 +112,8 @@ FACTS = {
     if isinstance(fact, type) and issubclass(fact, model.Fact)
 }
 """The mappings by the name of the field in CompileFacts and of the reader's method."""
+TRACED = {name: each for name, each in FACTS.items() if issubclass(each.struct, model.TracedFact)}
+"""The facts that happen where a line is traced."""
 CLUSTERED = ("tensor", "line_time")
 """Tables with most rows: their key begins with the source, and equal facts are one row."""
 ORDERED = [each for each in FACTS.values() if each.table not in CLUSTERED]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.columns import AS_STORED, FACTS, Mapping, read_value
-from dynascope.facts.reader import View
+from dynascope.facts.reader import View, listed
 
 F = TypeVar("F", bound=model.Fact)
 
@@ -41,7 +41,7 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
         SELECT {table}.compile_id, {table}.source_id, {table}.compiles, {mapping.select(table)} FROM (
             SELECT max(compile_id) AS compile_id, group_concat(compile_id) AS compiles, {", ".join(columns)}
             FROM {table}
-            WHERE source_id IN ({_list(view.sources)}) AND compile_id IN ({_list(view.compile_numbers)})
+            WHERE source_id IN ({listed(view.sources)}) AND compile_id IN ({listed(view.compile_numbers)})
                 AND line BETWEEN ? AND ?
             GROUP BY {", ".join(keys)}
         ) AS {table} ORDER BY {table}.line, {table}.compile_id"""
@@ -54,8 +54,8 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
 def seconds_by_line(view: View) -> dict[int, float]:
     """Return Dynamo's seconds for each traced line of the file, over all compiles."""
     query = (
-        f"SELECT line, sum(seconds) FROM line_time WHERE source_id IN ({_list(view.sources)}) "
-        f"AND compile_id IN ({_list(view.compile_numbers)}) GROUP BY line"
+        f"SELECT line, sum(seconds) FROM line_time WHERE source_id IN ({listed(view.sources)}) "
+        f"AND compile_id IN ({listed(view.compile_numbers)}) GROUP BY line"
     )
     return dict(view.execute(query, ()))
 
@@ -78,7 +78,3 @@ def _read(
         for place, kind in converted:
             values[place] = read_value(kind, values[place], paths)
         yield row, mapping.struct(**dict(zip(names, values, strict=True)))
-
-
-def _list(numbers: Any) -> str:
-    return ",".join(map(str, numbers))

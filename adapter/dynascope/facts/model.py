@@ -226,14 +226,21 @@ class Recompile(Fact, kw_only=True, gc=False):
     """Whether Dynamo gives up on this function, because its cache is full."""
 
 
-class Specialization(Fact, kw_only=True, gc=False):
+class TracedFact(Fact, kw_only=True, gc=False):
+    """A fact that happens where a line is traced, with the frames, outermost first."""
+
+    path: str = ""
+    line: int = 0
+    stack: list[UserFrame] = field(default_factory=list)
+
+
+class Specialization(TracedFact, kw_only=True, gc=False):
     """A size or number that Dynamo fixed to the value it had."""
 
     symbol: str
     value: str
     reason: str
     origins: list[str] = field(default_factory=list)
-    stack: list[UserFrame] = field(default_factory=list)
 
 
 class VaryingGuard(Fact, kw_only=True, gc=False):

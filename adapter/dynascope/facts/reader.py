@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from dynascope.facts import model, store
 from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
@@ -24,7 +24,6 @@ from dynascope.facts.schema import CALL, PROFILE, TRAIL
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
 """A condition on the facts of a table `{alias}`: they are of a launch."""
-F = TypeVar("F", bound=model.Fact)
 
 
 class _Paths(dict[int, str]):
@@ -176,7 +175,7 @@ class Reader:
         }
         if not sources:
             return None
-        numbers = _list(sources)
+        numbers = listed(sources)
         rows = self._connection.execute(
             "SELECT DISTINCT s.source_id, c.id, c.run_id, c.source_id, "
             "(SELECT value FROM string WHERE id = c.function), c.resumes_at, c.compile_id "
@@ -230,36 +229,27 @@ class View:
 
     def compiles(self) -> list[model.Compile]:
         """Return the compiles that traced a line of this file, even in other files' functions."""
-        return self._reader._compiles(f"WHERE c.id IN ({_list(self.compile_numbers)})", ())
+        return self._reader._compiles(f"WHERE c.id IN ({listed(self.compile_numbers)})", ())
 
-    def calls(self) -> list[model.InlinedCall]:
-        """Return the functions of this file that were traced inline, or compiled themselves."""
-        return self._of(model.InlinedCall, "calls")
-
-    def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.TracedTensor]:
-        return self._of(model.TracedTensor, "tensors", first_line, last_line)
-
-    def graph_breaks(self) -> list[model.GraphBreak]:
-        """Return the graph breaks at lines of this file."""
-        return self._of(model.GraphBreak, "graph_breaks")
+    def facts(self, name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[Any]:
+        """Return the facts of a kind (a field of CompileFacts) at these lines, by line."""
+        table = FACTS[name].table
+        clause = (
+            f"WHERE {table}.source_id IN ({listed(self.sources)}) "
+            f"AND {table}.compile_id IN ({listed(self.compile_numbers)}) "
+            f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
+        )
+        return self._reader._facts(FACTS[name], clause, (first_line, last_line))
 
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return breaks in other files with a frame of this file in their stack (in libraries)."""
         mapping = FACTS["graph_breaks"]
         clause = (
             "JOIN graph_break_caller k ON k.compile_id = graph_break.compile_id AND k.ordinal = graph_break.ordinal "
-            f"WHERE k.source_id IN ({_list(self.sources)}) AND k.compile_id IN ({_list(self.compile_numbers)}) "
-            f"AND graph_break.source_id NOT IN ({_list(self.sources)})"
+            f"WHERE k.source_id IN ({listed(self.sources)}) AND k.compile_id IN ({listed(self.compile_numbers)}) "
+            f"AND graph_break.source_id NOT IN ({listed(self.sources)})"
         )
         return self._reader._facts(mapping, clause, ())
-
-    def recompiles(self) -> list[model.Recompile]:
-        """Return the recompiles of functions of this file."""
-        return self._of(model.Recompile, "recompiles")
-
-    def varying_guards(self) -> list[model.VaryingGuard]:
-        """Return the guards that lines of this file need and that will fail later."""
-        return self._of(model.VaryingGuard, "varying_guards")
 
     @property
     def paths(self) -> dict[int, str]:
@@ -270,17 +260,9 @@ class View:
         """Execute a query, for other modules of `facts`."""
         return self._reader.execute(query, arguments)
 
-    def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:
-        table = FACTS[name].table
-        clause = (
-            f"WHERE {table}.source_id IN ({_list(self.sources)}) "
-            f"AND {table}.compile_id IN ({_list(self.compile_numbers)}) "
-            f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
-        )
-        return self._reader._facts(FACTS[name], clause, (first_line, last_line))
 
-
-def _list(numbers: Any) -> str:
+def listed(numbers: Any) -> str:
+    """Return numbers for SQL."""
     return ",".join(map(str, numbers))
 
 

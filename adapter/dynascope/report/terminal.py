@@ -53,7 +53,7 @@ def _print_heading(summary: Summary, console: Console) -> None:
 
 def _print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
     kind = KINDS[each.kind]
-    label = " ".join(filter(None, [kind.label, each.registry_id]))
+    label = " ".join(filter(None, [kind.heading.removesuffix("s"), each.registry_id]))
     heading = f"[bold {_COLOURS[kind.severity]}]{label}[/] {_where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
     console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")

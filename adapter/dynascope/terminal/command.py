@@ -50,8 +50,7 @@ class LikePython(click.Command):
     "filters",
     metavar="FILTER",
     multiple=True,
-    help="Stop at graphBreak, recompile, recompileLimit, specialization, backendFailure, skippedFrame or codegen; "
-    'a condition may follow: "graphBreak GB0059, my code". Repeatable.',
+    help='Stop by an exception filter and its condition, if any: recompile, "graphBreak GB0059, my code". Repeatable.',
 )
 @click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")
 @click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from dynascope.wire.dap import DapStruct, Source, StackFrame
 
 FIRST_AGENT_ID = 1 << 30
@@ -37,11 +35,6 @@ def goto_target_id(position: int) -> int:
     return FIRST_AGENT_ID + position
 
 
-TimelineKind = Literal[
-    "compile", "restart", "graph break", "specialization", "recompile", "compiled", "skipped", "failed", "stop"
-]
-
-
 class TimelineEvent(DapStruct):
     """One event of the compiler, or a compile-time stop."""
 
@@ -49,7 +42,8 @@ class TimelineEvent(DapStruct):
     """Counts from 1 in each process."""
     seconds: float
     """The time since the program was started or attached to."""
-    kind: TimelineKind
+    kind: str
+    """`compile`, `restart`, `compiled`, `skipped`, `failed`, `stop`, or the noun of an exception filter."""
     text: str
     """A sentence for the user."""
     compile_id: str = ""

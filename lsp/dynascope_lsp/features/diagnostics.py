@@ -52,13 +52,10 @@ def workspace_diagnostic(
 
 
 @feature(types.TEXT_DOCUMENT_DID_OPEN)
-def did_open(session: LspSession, params: types.DidOpenTextDocumentParams) -> None:
-    if not pulls(session):
-        publish(session, params.text_document.uri)
-
-
 @feature(types.TEXT_DOCUMENT_DID_CHANGE)
-def did_change(session: LspSession, params: types.DidChangeTextDocumentParams) -> None:
+def changed(
+    session: LspSession, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
+) -> None:
     if not pulls(session):
         publish(session, params.text_document.uri)
 

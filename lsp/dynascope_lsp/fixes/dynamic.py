@@ -91,7 +91,7 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
 
 def _check_setting(snapshot: Snapshot, compile: int) -> None:
     assert snapshot.facts is not None
-    recorded = snapshot.facts.compile(compile)
+    recorded = snapshot.facts.reader.compile(compile)
     if recorded is not None and recorded.call is not None and recorded.call.dynamic is False:
         raise Refused(STAYS_FIXED)
 
@@ -107,7 +107,7 @@ def _check_size(name: str, sizes: list[str]) -> None:
 
 def _check_guards(snapshot: Snapshot, compile: int) -> None:
     assert snapshot.facts is not None
-    for guard in snapshot.facts.guards(compile):
+    for guard in snapshot.facts.reader.guards(compile):
         if guard.kind == "SHAPE_ENV" and fits_numbers(guard.code):
             raise Refused(_NUMBERS)
         if guard.kind == "SHAPE_ENV" and asks_sizes(guard.code):
@@ -144,7 +144,7 @@ def other_tensors(snapshot: Snapshot, function: Function, parameters: set[str]) 
         and guard.expression not in {f"L['{name}']" for name in parameters}
         for each in own
         if snapshot.placement.now(each) == function.first_line
-        for guard in snapshot.facts.guards(each.id)
+        for guard in snapshot.facts.reader.guards(each.id)
     )
 
 

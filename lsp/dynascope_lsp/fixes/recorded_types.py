@@ -22,7 +22,7 @@ def check_plain_tensors(place: TracedStatement) -> None:
     facts = place.snapshot.facts
     assert facts is not None
     for number in facts.compiles:
-        guards = facts.guards(number)
+        guards = facts.reader.guards(number)
         tensors = {each.expression for each in guards if each.kind == "TENSOR_MATCH"}
         classes = [each.code for each in guards if each.kind == "TYPE_MATCH" and each.expression in tensors]
         if any(not _PLAIN.search(code) for codes in classes for code in codes):

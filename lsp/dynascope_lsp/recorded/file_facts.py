@@ -29,7 +29,7 @@ class FileFacts:
     """Read a file's facts, at the recorded lines. Raises sqlite3.Error when the store fails."""
 
     def __init__(self, reader: Reader, view: View) -> None:
-        self._reader = reader
+        self.reader = reader
         self._view = view
         self._blocks: OrderedDict[int, list[Distinct[model.TracedTensor]]] = OrderedDict()
         self._distinct: dict[str, list[Distinct[Any]]] = {}
@@ -60,7 +60,7 @@ class FileFacts:
     @cached_property
     def _programs(self) -> dict[int, tuple[Hashable, model.Run]]:
         """Map a process's number to its program and the first process of its newest launch."""
-        runs = self._reader.runs()
+        runs = self.reader.runs()
         first = first_runs(runs)
         compiled = {each.run for each in self.compiles.values()}
         newest: dict[Hashable, model.Run] = {}
@@ -74,21 +74,13 @@ class FileFacts:
     def files(self) -> list[str]:
         """Return the paths of all files that the same launches traced."""
         compiled = {each.run for each in self.compiles.values()}
-        launches = {run.launch for run in self._reader.runs() if run.id in compiled}
-        return sorted({path for launch in launches for path in self._reader.files(launch)})
+        launches = {run.launch for run in self.reader.runs() if run.id in compiled}
+        return sorted({path for launch in launches for path in self.reader.files(launch)})
 
     @cached_property
     def calls(self) -> list[model.InlinedCall]:
         """Return the functions of this file that were traced inline, or compiled themselves."""
-        return self._view.calls()
-
-    def guards(self, compile: int) -> list[model.Guard]:
-        """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
-        return self._reader.guards(compile)
-
-    def compile(self, number: int) -> model.CompileFacts | None:
-        """Return all facts of one compile; None if there is none of that number."""
-        return self._reader.compile(number)
+        return self._view.facts("calls")
 
     @cached_property
     def own_compiles(self) -> list[model.Compile]:
@@ -117,16 +109,16 @@ class FileFacts:
     @cached_property
     def failed_guards(self) -> list[model.Recompile]:
         """Return the recompiles of each compile in Dynamo's order, which tells their causes."""
-        return self._view.recompiles()
+        return self._view.facts("recompiles")
 
     @cached_property
     def varying_guards(self) -> list[model.VaryingGuard]:
         """Return the guards that will fail later, and that no recompile tells yet."""
-        found = self._view.varying_guards()
+        found = self._view.facts("varying_guards")
         of_runs = {self.compiles[each.compile].run for each in found}
-        launches = {run.launch for run in self._reader.runs() if run.id in of_runs} if found else set()
-        compiles = {each.id: each for launch in launches for each in self._reader.compiles(launch)}
-        recompiles = [each for launch in launches for each in self._reader.facts("recompiles", launch)]
+        launches = {run.launch for run in self.reader.runs() if run.id in of_runs} if found else set()
+        compiles = {each.id: each for launch in launches for each in self.reader.compiles(launch)}
+        recompiles = [each for launch in launches for each in self.reader.facts("recompiles", launch)]
         return not_yet_met(found, recompiles, compiles)
 
     @cached_property
@@ -139,14 +131,10 @@ class FileFacts:
         """Return the seconds that Dynamo spent on what each line calls, over all compiles."""
         found: dict[int, float] = {}
         for number in self.compiles:
-            for profile in self._reader.profiles(number)[:1]:
+            for profile in self.reader.profiles(number)[:1]:
                 for line, seconds in seconds_of_calls(profile, self.path).items():
                     found[line] = found.get(line, 0.0) + seconds
         return found
-
-    def line_hashes(self, source: int) -> list[bytes]:
-        """Return the hashes of a source's lines, of any file."""
-        return self._reader.line_hashes(source)
 
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
         """Return a symbol of one compile, in whichever file it was created; None if there is none."""
@@ -156,13 +144,13 @@ class FileFacts:
 
     def story(self, cause: Cause, compile: int) -> list[str]:
         """Return sentences on a recompile, or on a call that was refused at the limit."""
-        runs = self._reader.runs()
-        return story(self._reader, cause, compile, self.compiles.values(), runs, os.path.basename)
+        runs = self.reader.runs()
+        return story(self.reader, cause, compile, self.compiles.values(), runs, os.path.basename)
 
     def comparison(self, compile: int) -> Compared | None:
         """Return what differs from the compile that this one replaces, or None."""
         if compile not in self._comparisons:
-            found = compared_with_replaced(self._reader, self.compiles[compile], self.compiles.values())
+            found = compared_with_replaced(self.reader, self.compiles[compile], self.compiles.values())
             self._comparisons[compile] = found
         return self._comparisons[compile]
 
@@ -184,8 +172,8 @@ class FileFacts:
     @cached_property
     def _names(self) -> dict[int, str]:
         runs = {each.run for each in self.compiles.values()}
-        all_of_runs = [each for run in runs for each in self._reader.compile_ids(run)]
-        return compile_names(self.compiles.values(), self._reader.runs(), all_of_runs)
+        all_of_runs = [each for run in runs for each in self.reader.compile_ids(run)]
+        return compile_names(self.compiles.values(), self.reader.runs(), all_of_runs)
 
     def _block(self, number: int) -> list[Distinct[model.TracedTensor]]:
         block = self._blocks.get(number)

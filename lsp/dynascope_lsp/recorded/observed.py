@@ -46,7 +46,7 @@ class Observations:
 
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
-        facts, placement, identities = self._facts, self._placement, Identities(self._facts.line_hashes)
+        facts, placement, identities = self._facts, self._placement, Identities(self._facts.reader.line_hashes)
         breaks = graph_breaks(facts.graph_breaks, self._empty, identities, placement)
         own = [
             breaks,
@@ -129,7 +129,7 @@ class Observations:
             if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        found = causes(entries, self._facts.compiles, self._facts.compile, rests)
+        found = causes(entries, self._facts.compiles, self._facts.reader.compile, rests)
         problems = recompiles(found, self._facts.compiles, identities)
         if self._placement.identical:  # else callers are at other lines than the breaks
             set_roots(breaks, problems)

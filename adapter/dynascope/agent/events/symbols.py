@@ -1,4 +1,4 @@
-"""Report the symbols of a compile, sizes that it specialises, and marked sizes that could not stay dynamic."""
+"""Report decisions on the symbols of a compile, and marked sizes that could not stay dynamic."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ class SymbolEvent:
         return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
 
 
-Specialized = Callable[[str, str, str, list[str]], None]
-"""Called with the symbol, its value, Dynamo's reason, and the sources of the symbol."""
 Violated = Callable[[BaseException], None]
 """Called with the error before it is raised: during the trace, or when the guards are made and all frames are left."""
 Decided = Callable[[list[SymbolEvent]], None]
@@ -95,22 +93,6 @@ def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolE
         return None
     sources = tuple(text for text in map(source_text, (known.get("var_to_sources") or {}).get(symbol, ())) if text)
     return SymbolEvent(str(symbol), sources, what, relation_text(guard) if guard is not None else None)
-
-
-class SpecializationEvents(Events):
-    """Call `specialized` before a symbol is replaced by a number for the first time."""
-
-    def __init__(self, specialized: Specialized, failures: HookFailures) -> None:
-        super().__init__(failures)
-
-        def replaced(environment: Any, a: Any, tgt: Any, msg: object = "") -> None:
-            known = vars(environment)
-            if tgt.is_number and tgt != known["replacements"].get(a):
-                sources = (known.get("var_to_sources") or {}).get(a, ())
-                origins = [text for text in map(source_text, sources) if text]
-                specialized(str(a), str(tgt), str(msg), origins)
-
-        self.call_before(torch_names.SET_REPLACEMENT, replaced)
 
 
 class ConstraintViolationEvents(Events):

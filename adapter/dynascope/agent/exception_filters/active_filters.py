@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from dynascope.agent.breakpoints.hits import HitContext, Hits, TracedFrame
+from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.exception_filters.backend_failures import BackendFailures
 from dynascope.agent.exception_filters.codegen import Codegen
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
 from dynascope.agent.exception_filters.error_map import ErrorMap
+from dynascope.agent.exception_filters.facts import Facts, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
 from dynascope.agent.exception_filters.filter_source import FilterSource, StopFor
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.skipped_frames import SkippedFrames
-from dynascope.agent.exception_filters.specializations import Specializations
 from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
 from dynascope.agent.suspension.stop import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
@@ -23,10 +25,11 @@ from dynascope.explain.kinds import FILTERS
 from dynascope.wire.messages import Message
 
 SOURCES: dict[str, Callable[[Hook, StopFor], FilterSource]] = {
+    **{kind: partial(Facts, kind) for kind in FACT_EVENTS},
     "graphBreak": GraphBreaks,
     "recompile": Recompiles,
     "recompileLimit": RecompileLimits,
-    "specialization": Specializations,
+    "specialization": partial(Specializations, "specialization"),
     "backendFailure": BackendFailures,
     "skippedFrame": SkippedFrames,
     "codegen": Codegen,

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from dynascope.agent.events.compiles import Ending
 from dynascope.agent.internals.codegen.bytecode import bytecode_of
 from dynascope.agent.internals.compile import exceptions, failed_guard
@@ -30,6 +32,7 @@ from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.facts import break_message, user_stack
+from dynascope.facts.columns import TRACED
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
 from dynascope.facts.in_progress import model as in_progress
@@ -43,8 +46,8 @@ from dynascope.facts.model import (
     GraphBreak,
     Guard,
     Recompile,
-    Specialization,
     Symbol,
+    TracedFact,
 )
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.user_stack import UserFrame
@@ -112,7 +115,7 @@ class CompileRecording:
         self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
         self.failed: list[Recompile] = []
         """Why earlier compiles could not be used."""
-        self._specializations: dict[tuple[Any, ...], Specialization] = {}
+        self._happened: dict[type[Struct], list[TracedFact]] = {}
         self._backend = ""
         self._began_aside = 0.0
         """When the line's time was paused, for the backend or for other ranks."""
@@ -151,7 +154,7 @@ class CompileRecording:
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = self.shown.compile.backend = backend_name(output)
         self._graph_sizes.append(graph_size(graph_module))
-        self._pause_line()
+        self.pause_line()
         if self._keeps_generated:
             self._graphs.append(graphs_of(graph_module, is_users, path_of_file))
             self.backend_goes_on()
@@ -163,13 +166,10 @@ class CompileRecording:
     def backend_ends(self) -> None:
         self._backend_seconds += self._line_continues()
 
-    def rank_wait_begins(self) -> None:
-        self._pause_line()
-
     def rank_wait_ends(self) -> None:
         self._rank_wait_seconds += self._line_continues()
 
-    def _pause_line(self) -> None:
+    def pause_line(self) -> None:
         if self.trace is not None:
             self.trace.pause()
         self._began_aside = self._now()
@@ -230,20 +230,15 @@ class CompileRecording:
         made.guard_path = None if failed.path is None else path_of_file(failed.path)
         return made
 
-    def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[UserFrame]) -> None:
+    def happened(self, fact: TracedFact) -> None:
+        """Record a fact at the line that is traced, once."""
+        stack = exceptions.traced_stack() or (self.trace.stack if self.trace is not None else [])
         frames = _real_frames(stack)
         at = user_stack.innermost(frames) or UserFrame(self._path, self._line, self._function)
-        key = symbol, value, at
-        if key not in self._specializations:
-            self._specializations[key] = Specialization(
-                path=at.path,
-                line=at.line,
-                symbol=symbol,
-                value=value,
-                reason=reason,
-                origins=origins,
-                stack=user_stack.tidy_stack(frames),
-            )
+        fact.path, fact.line, fact.stack = at.path, at.line, user_stack.tidy_stack(frames)
+        known = self._happened.setdefault(type(fact), [])
+        if fact not in known:
+            known.append(fact)
 
     def trace_ends(self) -> None:
         """Read what the facts tell of the whole trace, and drop the trace.
@@ -271,7 +266,6 @@ class CompileRecording:
             compile=self._compile(ending),
             graph_breaks=list(self._breaks.values()),
             recompiles=self.failed,
-            specializations=list(self._specializations.values()),
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
             profile=profile,
@@ -280,6 +274,8 @@ class CompileRecording:
             graphs=[graph for each in self._graphs for graph in each],
             forms=self.forms,
         )
+        for name, mapping in TRACED.items():
+            setattr(facts, name, self._happened.get(mapping.struct, []))
         if self._keeps_generated and ending.code is not None:
             facts.bytecode = bytecode_of(ending.code)
         if self.trace is not None:

@@ -7,16 +7,16 @@ import time
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
+from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
 from dynascope.agent.events.graphs import hooks as form_hooks
 from dynascope.agent.events.guards import BuildEvents
 from dynascope.agent.events.hook_failures import HookFailures, contained
-from dynascope.agent.events.symbols import SpecializationEvents
 from dynascope.agent.events.torch_names import COMPILED_AUTOGRAD
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile import exceptions
@@ -39,10 +39,20 @@ from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts
 from dynascope.facts.profile.model import Profile
-from dynascope.facts.user_stack import UserFrame
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
+P = ParamSpec("P")
 WriteLater = Callable[[str, Profile | LaterForm], object]
+
+
+def _innermost(hear: Callable[Concatenate[CompileRecording, P], object]) -> Callable[Concatenate[Recorder, P], None]:
+    """Let the recording of the innermost compile in progress hear of an event."""
+
+    def call(self: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        if self._compiles:
+            hear(self._compiles[-1], *args, **kwargs)
+
+    return call
 
 
 class Recorder:
@@ -73,7 +83,7 @@ class Recorder:
         self._hooks: list[Events] = [
             CompileEvents(self, failures),
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
-            SpecializationEvents(self._specialized, failures),
+            *(events(self._happened, failures) for events in FACT_EVENTS.values()),
             LineEvents(self._line_begins, failures),
             ActivationHooks(self._entered, self._left, failures),
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
@@ -120,9 +130,14 @@ class Recorder:
         self._compiles.append(recording)
         return recording
 
-    def attempt_begins(self) -> None:
-        if self._compiles:
-            self._compiles[-1].attempt_begins()
+    attempt_begins = _innermost(CompileRecording.attempt_begins)
+    backend_ends = _innermost(CompileRecording.backend_ends)
+    rank_wait_begins = _innermost(CompileRecording.pause_line)
+    rank_wait_ends = _innermost(CompileRecording.rank_wait_ends)
+    guards_built = _innermost(CompileRecording.guards_built)
+    _graph_break = _innermost(CompileRecording.graph_break)
+    _graph_break_counted = _innermost(CompileRecording.graph_break_counted)
+    _happened = _innermost(CompileRecording.happened)
 
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
@@ -137,22 +152,6 @@ class Recorder:
     def _look_for_varying(self, recording: CompileRecording, output: Any) -> None:
         recording.varying.graph_ends(output, self._pinned_globals)
         recording.backend_goes_on()
-
-    def backend_ends(self) -> None:
-        if self._compiles:
-            self._compiles[-1].backend_ends()
-
-    def rank_wait_begins(self) -> None:
-        if self._compiles:
-            self._compiles[-1].rank_wait_begins()
-
-    def rank_wait_ends(self) -> None:
-        if self._compiles:
-            self._compiles[-1].rank_wait_ends()
-
-    def guards_built(self, output: Any, kept: list[Any]) -> None:
-        if self._compiles:
-            self._compiles[-1].guards_built(output, kept)
 
     def trace_ends(self) -> None:
         recording = self._on_this_thread()
@@ -226,20 +225,6 @@ class Recorder:
             recording.forms.append(form)
         else:
             unseen(self._write_later, compile_id, form)
-
-    # ---- breaks, specialisations
-
-    def _graph_break(self, logged: str, stack: list[UserFrame]) -> None:
-        if self._compiles:
-            self._compiles[-1].graph_break(logged, stack)
-
-    def _graph_break_counted(self, message: str) -> None:
-        if self._compiles:
-            self._compiles[-1].graph_break_counted(message)
-
-    def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
-        if self._compiles:
-            self._compiles[-1].specialized(symbol, value, reason, origins, exceptions.traced_stack())
 
     # ---- phases
 

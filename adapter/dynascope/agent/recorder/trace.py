@@ -25,6 +25,7 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import LineTime, TensorRole, TracedTensor
 from dynascope.facts.profile.model import NO_PARENT
+from dynascope.facts.user_stack import UserFrame
 
 LineTimes = dict[str, dict[int, list[float]]]
 """[seconds, visits] by path and line."""
@@ -118,6 +119,11 @@ class Trace:
             self._note(frame, frame.code.first_line, name, variable, "parameter")
         self._shown.traces(self._frames[-1] if self._frames else None)
         self._since = self._now()
+
+    @property
+    def stack(self) -> list[UserFrame]:
+        """Return the traced frames, outermost first; torch's own list is empty in a backend."""
+        return [UserFrame(each.code.path, each.line, each.code.function) for each in self._frames]
 
     def pause(self) -> None:
         """Stop timing the current line while the backend runs."""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from dynascope.agent.tape.instructions import Position
-from dynascope.wire.beyond_dap import TimelineBody, TimelineEvent, TimelineKind, goto_target_id
+from dynascope.wire.beyond_dap import TimelineBody, TimelineEvent, goto_target_id
 from dynascope.wire.dap import Source
 
 KEPT = 10_000
-_NOT_REPEATED: tuple[TimelineKind, ...] = ("stop", "restart")
+_NOT_REPEATED = ("stop", "restart")
 """Events that a repeated trace does not meet again: where they come again, they happen again."""
 
 
@@ -30,12 +30,12 @@ class TimelineEvents:
         """Where the events of the attempt in progress lie in its trail, by number."""
         self._recorded: dict[int, Position] = {}
         """The targets of events of attempts that have ended, by number."""
-        self._in_compile: set[tuple[TimelineKind, Position, str]] = set()
+        self._in_compile: set[tuple[str, Position, str]] = set()
         """The events of the compile in progress: a trace that is repeated does not add them again."""
 
     def add(
         self,
-        kind: TimelineKind,
+        kind: str,
         text: str,
         place: tuple[str, int] = ("", 0),
         compile_id: str = "",

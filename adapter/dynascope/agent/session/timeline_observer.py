@@ -7,9 +7,10 @@ import types
 from functools import partial
 from typing import Any
 
+from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
 from dynascope.agent.events.recompiles import RecompileEvents
-from dynascope.agent.events.symbols import SpecializationEvents
+from dynascope.agent.exception_filters.compiler_event import frames_of
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
 from dynascope.agent.internals.compile.exceptions import traced_stack
@@ -26,17 +27,17 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import compiles, recompiles
-from dynascope.explain.decisions import not_compiled, specialized
+from dynascope.explain.decisions import not_compiled
 from dynascope.explain.failures import could_not_compile
 from dynascope.explain.graph_breaks import title
+from dynascope.explain.kinds import FILTERS, KINDS
 from dynascope.explain.problem import first_line
 from dynascope.explain.recompiles import RecompileKind
 from dynascope.facts import break_message, user_stack
-from dynascope.facts.model import Recompile
+from dynascope.facts.model import Recompile, TracedFact
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.user_stack import UserFrame
-from dynascope.wire.beyond_dap import TimelineKind
 from dynascope.wire.from_agent import Stopping
 
 _FIRST = 1
@@ -63,7 +64,7 @@ class TimelineObserver(TraceObserver):
         failures = hook.failures
         self._heard = (
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
-            SpecializationEvents(self._specialized, failures),
+            *(events(partial(self._happened, kind), failures) for kind, events in FACT_EVENTS.items()),
             RecompileEvents(
                 partial(self._add_recompile, "recompile"), failures, partial(self._add_recompile, "refused")
             ),
@@ -151,8 +152,9 @@ class TimelineObserver(TraceObserver):
         self._breaks.add(message)
         self._add_traced("graph break", title(break_message.parse_all(message)[0].type), stack)
 
-    def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
-        self._add_traced("specialization", specialized(symbol, value, origins), traced_stack())
+    def _happened(self, kind: str, fact: TracedFact) -> None:
+        noun, title = FILTERS[kind].noun, KINDS[kind].problem(fact).title
+        self._hook.during_instruction(lambda state, stack: self._add_traced(noun, title, frames_of(stack)))
 
     def _add_recompile(self, kind: RecompileKind, reasons: list[str], frame: Any) -> None:
         code = frame.f_code
@@ -186,7 +188,7 @@ class TimelineObserver(TraceObserver):
 
     # ---- adding
 
-    def _add_traced(self, kind: TimelineKind, text: str, stack: list[UserFrame]) -> None:
+    def _add_traced(self, kind: str, text: str, stack: list[UserFrame]) -> None:
         """Add an event at the stack's innermost line outside Dynamo, unless we have caused it."""
         state = self._hook.threads.existing()
         if state is not None and state.is_stopped:
@@ -195,7 +197,7 @@ class TimelineObserver(TraceObserver):
         if frame is not None:
             self._add(kind, text, (_path(frame.path), frame.line))
 
-    def _add(self, kind: TimelineKind, text: str, place: tuple[str, int], position: int | None = None) -> None:
+    def _add(self, kind: str, text: str, place: tuple[str, int], position: int | None = None) -> None:
         """Add an event of the compile in progress on this thread, unless its trace is repeated."""
         state = self._hook.threads.existing()
         now = None if state is None else state.compile
