@@ -21,7 +21,7 @@ WORKERS ?= 3
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture console capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -104,6 +104,9 @@ wrapped-names: $(READY) ## write docs/wrapped-names.md from the declarations in 
 
 console: $(READY) ## write docs/console.md from the list of the debug console's commands
 	$(PY) -m tests.support.console_page
+
+extension-settings: $(READY) ## write VS Code's settings for kinds of problems and exception filters from their table
+	$(PY) -m tests.support.extension_settings
 
 dap-structs: $(READY) ## write the structs of DAP's types from the protocol's JSON schema
 	$(PY) -m tests.support.dap.structs

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS
 
 from tests.support.dap.client import DapClient, Stop
 from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
@@ -221,13 +219,3 @@ def test_a_constraint_violation_has_dynamos_message_and_the_users_line(
     catch(client)
     stop.resume()
     assert client.wait_for_end() == 1
-
-
-def test_vs_code_knows_all_of_them() -> None:
-    """Its setting that chooses the filters to show names each as the adapter does."""
-    extension = Path(__file__).parents[2] / "vscode-extension"
-    texts = json.loads((extension / "package.nls.json").read_text())
-    settings = json.loads((extension / "package.json").read_text())["contributes"]["configuration"]["properties"]
-    choice = settings["dynascope.exceptionFilters.shown"]["items"]
-    labels = [texts[label.strip("%")] for label in choice["enumItemLabels"]]
-    assert list(zip(choice["enum"], labels, strict=True)) == [(each["filter"], each["label"]) for each in ALL_FILTERS]

@@ -15,6 +15,7 @@ from dynascope.facts import model
 from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.user_stack import UserFrame
 
+from tests.support.extension_settings import written
 from tests.support.facts import sample
 
 FACTS = sample.first_compile, sample.second_compile
@@ -133,3 +134,8 @@ def test_titles_fit_and_begin_with_what_happened(function: str):
     )
     assert all(0 < len(each.title) <= LONGEST_TITLE and "\n" not in each.title for each in found)
     assert len({each.id for each in found}) == len(found)
+
+
+def test_vs_code_knows_every_kind_and_every_filter():
+    stale = [path.name for path, text in written().items() if path.read_text() != text]
+    assert not stale, f"run `make extension-settings`: {stale}"

@@ -83,7 +83,7 @@ KINDS = {
             "information",
             "sync",
             counted="cause",
-            about="Recompiles, each with its guard.",
+            about="Recompiles, with the guard that failed.",
         ),
         Kind(
             "recompileLimit",

@@ -27,8 +27,8 @@ DEBUGPY_FILTERS = [
     {"filter": name, "label": label, "default": name == "uncaught", "description": description}
     for name, label, description in (
         ("raised", "Raised Exceptions", "Break whenever any exception is raised."),
-        ("uncaught", "Uncaught Exceptions", "Break when the process is exiting due to unhandled exception."),
-        ("userUnhandled", "User Uncaught Exceptions", "Break when exception escapes into library code."),
+        ("uncaught", "Uncaught Exceptions", "Break when the process exits because of an unhandled exception."),
+        ("userUnhandled", "User Uncaught Exceptions", "Break when an exception escapes into library code."),
     )
 ]
 
