@@ -91,14 +91,14 @@ def _debug_actions(session: LspSession, snapshot: Snapshot, findings: list[Findi
     """Yield an action for each recorded program and condition; findings may share a condition."""
     merged: dict[tuple[str, str], tuple[list[str], list[types.Diagnostic], list[Finding]]] = {}
     for finding in findings:
-        filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in FILTERS else []
-        for each in filters:
-            title = "Debug this graph break" if each == "graphBreak" else "Debug this compile"
-            key = title, _condition(snapshot, finding, each)
-            known, shown, same = merged.setdefault(key, ([], [], []))
-            known += [each] if each not in known else []
-            shown += _shown(session, snapshot, finding)
-            same.append(finding)
+        each = "graphBreak" if finding.predicted else finding.kind
+        if each not in FILTERS:
+            continue
+        title = "Debug this graph break" if each == "graphBreak" else "Debug this compile"
+        known, shown, same = merged.setdefault((title, _condition(snapshot, finding, each)), ([], [], []))
+        known += [each] if each not in known else []
+        shown += _shown(session, snapshot, finding)
+        same.append(finding)
     for (title, condition), (filters, shown, same) in merged.items():
         target: dict[str, object] = {"uri": snapshot.uri, "line": same[0].line, "filters": filters}
         met_by = list({run.id: run for finding in same for run in finding.programs}.values())

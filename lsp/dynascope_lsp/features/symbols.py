@@ -89,7 +89,7 @@ def definition(session: LspSession, params: types.DefinitionParams) -> list[type
     if function is None or line != function.name_line or snapshot.text.word_at(params.position) != function.node.name:
         return None
     found: dict[tuple[str, int], types.Location] = {}
-    for each in (common.fact for common in snapshot.facts.recompiles):
+    for each in (common.fact for common in snapshot.facts.distinct("recompiles")):
         if snapshot.placement.now(each) in (function.first_line, line) and each.guard_path and each.guard_line:
             now = session.locate(each.guard_path, each.guard_line)
             text = session.text_of(each.guard_path)

@@ -117,7 +117,7 @@ def _check_guards(snapshot: Snapshot, compile: int) -> None:
 def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int], changed: dict[str, list[int]]) -> None:
     """Raise Refused if a size is recompiled for that is no parameter's, or that is 0 or 1."""
     assert snapshot.facts is not None and snapshot.placement is not None
-    for each in snapshot.facts.recompiles:
+    for each in snapshot.facts.distinct("recompiles"):
         if not numbers & set(each.compiles) or snapshot.placement.now(each.fact) != function.first_line:
             continue
         mismatch = SIZE.search(each.fact.guard)

@@ -28,7 +28,7 @@ def is_caught(snapshot: Snapshot, finding: Finding) -> bool:
         return False
     raised = any(
         each.fact.effect == "raised" and snapshot.placement.now(each.fact) == finding.line
-        for each in snapshot.facts.graph_breaks
+        for each in snapshot.facts.distinct("graph_breaks")
     )
     return raised and any(_catches(each) for each in program_files(snapshot) or [snapshot])
 

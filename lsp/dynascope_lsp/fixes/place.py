@@ -43,7 +43,7 @@ class TracedStatement(Struct, frozen=True):
         assert self.snapshot.facts is not None and self.snapshot.placement is not None
         return any(
             is_inline(self.snapshot, each)
-            for each in self.snapshot.facts.graph_breaks
+            for each in self.snapshot.facts.distinct("graph_breaks")
             if each.fact.type == self.finding.type and self.snapshot.placement.now(each.fact) == self.finding.line
         )
 

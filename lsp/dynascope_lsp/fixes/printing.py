@@ -48,7 +48,8 @@ def _check(snapshot: Snapshot, line: int) -> None:
     index = snapshot.text.index
     if index is None or snapshot.facts is None or snapshot.placement is None:
         return
-    if any(is_inline(snapshot, each) for each in snapshot.facts.graph_breaks if BROKE in each.fact.explanation):
+    breaks = snapshot.facts.distinct("graph_breaks")
+    if any(is_inline(snapshot, each) for each in breaks if BROKE in each.fact.explanation):
         raise Refused(INLINE)
     compiled, inline = set[int | None](), set[int | None]()
     for traced in snapshot.facts.calls:

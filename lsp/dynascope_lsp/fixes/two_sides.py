@@ -223,7 +223,7 @@ def _floats_changed(place: TracedStatement) -> bool:
     """Whether the function was compiled anew for a float, which Dynamo makes a symbol then."""
     facts, placement = place.snapshot.facts, place.snapshot.placement
     assert facts is not None and placement is not None
-    mine = (each.fact for each in facts.recompiles if placement.now(each.fact) == place.function.first_line)
+    mine = (each.fact for each in facts.distinct("recompiles") if placement.now(each.fact) == place.function.first_line)
     return any(_FLOAT_CHANGED.search(each.guard) for each in mine)
 
 

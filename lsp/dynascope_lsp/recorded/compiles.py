@@ -58,14 +58,13 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         if line is not None:
             grouped.setdefault(line, []).append(each)
     places: dict[int, set[tuple[str, int, str]]] = {}
-    for common in snapshot.facts.graph_breaks:
+    for common in snapshot.facts.distinct("graph_breaks"):
         for number in common.compiles:
             places.setdefault(number, set()).add((common.fact.path, common.fact.line, common.fact.type))
     for graph_break in snapshot.facts.graph_breaks_below:
         places.setdefault(graph_break.compile, set()).add((graph_break.path, graph_break.line, graph_break.type))
-    refused = frozenset(
-        number for common in snapshot.facts.recompiles if common.fact.limit_reached for number in common.compiles
-    )
+    recompiles = snapshot.facts.distinct("recompiles")
+    refused = frozenset(number for each in recompiles if each.fact.limit_reached for number in each.compiles)
     found = []
     for line, compiles in sorted(grouped.items()):
         if all(each.status == "skipped" for each in compiles):

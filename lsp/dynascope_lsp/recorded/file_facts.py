@@ -93,18 +93,10 @@ class FileFacts:
             self._distinct[name] = distinct(self._view, name)
         return self._distinct[name]
 
-    @property
-    def graph_breaks(self) -> list[Distinct[model.GraphBreak]]:
-        return self.distinct("graph_breaks")
-
     @cached_property
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return graph breaks in other files with a frame of this file in their stack."""
         return self._view.graph_breaks_below()
-
-    @property
-    def recompiles(self) -> list[Distinct[model.Recompile]]:
-        return self.distinct("recompiles")
 
     @cached_property
     def failed_guards(self) -> list[model.Recompile]:

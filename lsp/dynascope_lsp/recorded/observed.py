@@ -47,7 +47,7 @@ class Observations:
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
         facts, placement, identities = self._facts, self._placement, Identities(self._facts.reader.line_hashes)
-        breaks = graph_breaks(facts.graph_breaks, self._empty, identities, placement)
+        breaks = graph_breaks(facts.distinct("graph_breaks"), self._empty, identities, placement)
         own = [
             breaks,
             coming_recompiles(facts.varying_guards, identities, placement),
@@ -175,7 +175,7 @@ class Observations:
 
     def _skipped_frames(self) -> list[model.Compile]:
         """Return skipped frames, unless a graph break explains them or they had nothing to compile."""
-        broken = {number for each in self._facts.graph_breaks for number in each.compiles}
+        broken = {number for each in self._facts.distinct("graph_breaks") for number in each.compiles}
         broken |= {each.compile for each in self._facts.graph_breaks_below}
         return [
             each
