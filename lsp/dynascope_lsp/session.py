@@ -247,7 +247,7 @@ class LspSession:
                 self.stores.add_above(Path(path).parent)
             found = self.stores.view(path)
             self._facts_generation = self.stores.generation
-            self._facts[path] = FileFacts(*found) if found else None
+            self._facts[path] = FileFacts(found) if found else None
         return self._facts[path]
 
     def _text(self, uri: str) -> Text | None:

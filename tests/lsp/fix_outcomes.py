@@ -81,7 +81,7 @@ class Around:
     def snapshot_of(self, path: str) -> Snapshot:
         if path not in self._snapshots:
             view = self._reader.view(path)
-            facts = FileFacts(self._reader, view) if view is not None else None
+            facts = FileFacts(view) if view is not None else None
             text = Text(Path(path).read_text())
             self._snapshots[path] = Snapshot(self, Path(path).as_uri(), path, text, Settings(), facts)
         return self._snapshots[path]

@@ -14,7 +14,7 @@ _MOST = 24
 _PACKAGES = "/site-packages/", "/dist-packages/"
 
 
-def callers(fact: model.GraphBreak | model.Specialization) -> list[Note]:
+def callers(fact: model.GraphBreak | model.TracedFact) -> list[Note]:
     """Return the callers, innermost first, without torch's, with the number of those left out."""
     above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
     frames = [frame for frame in reversed(above) if not is_torch(frame)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dynascope.explain.callers import callers
 from dynascope.explain.failures import of_functions
 from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, fitting
 from dynascope.facts import model
@@ -39,7 +38,6 @@ def specialization(fact: model.Specialization) -> Problem:
         title=specialized(fact.symbol, fact.value, fact.origins),
         place=Place(fact.path, fact.line, fact.source),
         statement=fact.reason,
-        notes=callers(fact),
     )
 
 

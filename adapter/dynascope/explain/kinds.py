@@ -7,11 +7,12 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, structs
 
+from dynascope.explain.callers import callers
 from dynascope.explain.decisions import specialization
 from dynascope.explain.failures import backend_failure
 from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
 from dynascope.facts.distinct import Distinct
-from dynascope.facts.model import Fact
+from dynascope.facts.model import Fact, TracedFact
 
 Severity = Literal["error", "warning", "information"]
 
@@ -20,7 +21,7 @@ def _not_of_one(fact: Fact) -> Problem:
     raise TypeError("A problem of this kind is made of more than one fact.")
 
 
-class Kind(Struct, frozen=True):
+class ProblemKind(Struct, frozen=True):
     """A kind of problems."""
 
     name: str
@@ -61,11 +62,13 @@ class Kind(Struct, frozen=True):
 
         problems = []
         for line, same in sorted(at_lines(found, positions, what), key=lambda group: min(compiles_of(group[1]))):
-            problem = self.problem(same[0].fact)
+            fact = same[0].fact
+            problem = self.problem(fact)
             problem.id = identities.of(self.name, problem.place, "", problem.id)
             problem.place = structs.replace(problem.place, line=line)
             problem.compiles, problem.count = compiles_of(same), len(same)
             problem.is_error = self.severity == "error"
+            problem.notes = callers(fact) if isinstance(fact, TracedFact) else []
             problems.append(problem)
         return problems
 
@@ -73,11 +76,11 @@ class Kind(Struct, frozen=True):
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("failedCompile", "Failed compiles", "error", "error", setting="backendFailure"),
-        Kind(
+        ProblemKind("failedCompile", "Failed compiles", "error", "error", setting="backendFailure"),
+        ProblemKind(
             "graphBreak", "Graph breaks", "warning", "warning", counted="place", about="Graph breaks of recorded runs."
         ),
-        Kind(
+        ProblemKind(
             "recompile",
             "Recompiles",
             "information",
@@ -85,7 +88,7 @@ KINDS = {
             counted="cause",
             about="Recompiles, with the guard that failed.",
         ),
-        Kind(
+        ProblemKind(
             "recompileLimit",
             "Recompile limit reached",
             "warning",
@@ -94,9 +97,11 @@ KINDS = {
             about="Functions that reached the recompile limit and now run uncompiled.",
         ),
         # a value that failed only compiles that were made again for another value
-        Kind("alsoFailed", "Failed too", "information", "sync", section="recompile", setting="recompile"),
-        Kind("willRecompile", "Will be compiled again", "information", "history", counted="guard", setting="recompile"),
-        Kind(
+        ProblemKind("alsoFailed", "Failed too", "information", "sync", section="recompile", setting="recompile"),
+        ProblemKind(
+            "willRecompile", "Will be compiled again", "information", "history", counted="guard", setting="recompile"
+        ),
+        ProblemKind(
             "backendFailure",
             "Backend failures",
             "error",
@@ -105,7 +110,7 @@ KINDS = {
             facts="backend_failures",
             problem=backend_failure,
         ),
-        Kind(
+        ProblemKind(
             "specialization",
             "Specialised",
             "information",
@@ -115,7 +120,7 @@ KINDS = {
             facts="specializations",
             problem=specialization,
         ),
-        Kind(
+        ProblemKind(
             "skippedFrame",
             "Run uncompiled",
             "information",

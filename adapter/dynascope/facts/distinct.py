@@ -45,9 +45,10 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
                 AND line BETWEEN ? AND ?
             GROUP BY {", ".join(keys)}
         ) AS {table} ORDER BY {table}.line, {table}.compile_id"""
-    rows = view.execute(query, (first_line, last_line))
+    rows = view.reader.execute(query, (first_line, last_line))
     return [
-        Distinct(fact, sorted(map(int, row[2].split(",")))) for row, fact in _read(mapping, rows, view.paths, context=3)
+        Distinct(fact, sorted(map(int, row[2].split(","))))
+        for row, fact in _read(mapping, rows, view.reader.paths, context=3)
     ]
 
 
@@ -57,14 +58,14 @@ def seconds_by_line(view: View) -> dict[int, float]:
         f"SELECT line, sum(seconds) FROM line_time WHERE source_id IN ({listed(view.sources)}) "
         f"AND compile_id IN ({listed(view.compile_numbers)}) GROUP BY line"
     )
-    return dict(view.execute(query, ()))
+    return dict(view.reader.execute(query, ()))
 
 
 def symbols_of(view: View, compile: int) -> list[model.Symbol]:
     """Return all symbols of one compile, of all files."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
-    return [fact for _, fact in _read(mapping, view.execute(query, (compile,)), view.paths, context=2)]
+    return [fact for _, fact in _read(mapping, view.reader.execute(query, (compile,)), view.reader.paths, context=2)]
 
 
 def _read(

@@ -44,7 +44,7 @@ class Reader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._paths = _Paths(connection)
+        self.paths = _Paths(connection)
 
     @classmethod
     def open(cls, path: Path) -> Reader:
@@ -183,7 +183,7 @@ class Reader:
         ).fetchall()
         runs = self.runs()
         if launch is None:
-            candidates = {row[1]: Candidate(row[1], row[2], self._paths[row[3]], *row[4:]) for row in rows}
+            candidates = {row[1]: Candidate(row[1], row[2], self.paths[row[3]], *row[4:]) for row in rows}
             kept = current(runs, candidates.values())
         else:
             of_launch = {run.id for run in runs if run.launch == launch}
@@ -198,14 +198,14 @@ class Reader:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
         with decoding():
             return [
-                model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self._paths))
+                model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self.paths))
                 for row in self._connection.execute(query, arguments)
             ]
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
-        struct, read, paths = mapping.struct, mapping.read, self._paths
+        struct, read, paths = mapping.struct, mapping.read, self.paths
         with decoding():
             return [
                 struct(compile=row[0], source=row[1], **read(row[2:], paths))
@@ -225,11 +225,11 @@ class View:
         """The traced contents of the file, by number."""
         self.compile_numbers = compiles
         """The numbers of the compiles that traced a line of this file, oldest first."""
-        self._reader = reader
+        self.reader = reader
 
     def compiles(self) -> list[model.Compile]:
         """Return the compiles that traced a line of this file, even in other files' functions."""
-        return self._reader._compiles(f"WHERE c.id IN ({listed(self.compile_numbers)})", ())
+        return self.reader._compiles(f"WHERE c.id IN ({listed(self.compile_numbers)})", ())
 
     def facts(self, name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[Any]:
         """Return the facts of a kind (a field of CompileFacts) at these lines, by line."""
@@ -239,7 +239,7 @@ class View:
             f"AND {table}.compile_id IN ({listed(self.compile_numbers)}) "
             f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
         )
-        return self._reader._facts(FACTS[name], clause, (first_line, last_line))
+        return self.reader._facts(FACTS[name], clause, (first_line, last_line))
 
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return breaks in other files with a frame of this file in their stack (in libraries)."""
@@ -249,16 +249,7 @@ class View:
             f"WHERE k.source_id IN ({listed(self.sources)}) AND k.compile_id IN ({listed(self.compile_numbers)}) "
             f"AND graph_break.source_id NOT IN ({listed(self.sources)})"
         )
-        return self._reader._facts(mapping, clause, ())
-
-    @property
-    def paths(self) -> dict[int, str]:
-        """Return the paths of sources, by number."""
-        return self._reader._paths
-
-    def execute(self, query: str, arguments: tuple[Any, ...]) -> sqlite3.Cursor:
-        """Execute a query, for other modules of `facts`."""
-        return self._reader.execute(query, arguments)
+        return self.reader._facts(mapping, clause, ())
 
 
 def listed(numbers: Any) -> str:

@@ -53,9 +53,7 @@ def workspace_diagnostic(
 
 @feature(types.TEXT_DOCUMENT_DID_OPEN)
 @feature(types.TEXT_DOCUMENT_DID_CHANGE)
-def changed(
-    session: LspSession, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
-) -> None:
+def changed(session: LspSession, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams) -> None:
     if not pulls(session):
         publish(session, params.text_document.uri)
 

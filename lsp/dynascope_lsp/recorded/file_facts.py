@@ -15,7 +15,7 @@ from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.tree import seconds_of_calls
-from dynascope.facts.reader import Reader, View
+from dynascope.facts.reader import View
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
@@ -28,9 +28,8 @@ BLOCKS_KEPT = 64
 class FileFacts:
     """Read a file's facts, at the recorded lines. Raises sqlite3.Error when the store fails."""
 
-    def __init__(self, reader: Reader, view: View) -> None:
-        self.reader = reader
-        self._view = view
+    def __init__(self, view: View) -> None:
+        self.view, self.reader = view, view.reader
         self._blocks: OrderedDict[int, list[Distinct[model.TracedTensor]]] = OrderedDict()
         self._distinct: dict[str, list[Distinct[Any]]] = {}
         self._symbols: dict[int, dict[str, model.Symbol]] = {}
@@ -38,17 +37,12 @@ class FileFacts:
 
     @property
     def path(self) -> str:
-        return self._view.path
-
-    @property
-    def sources(self) -> dict[int, model.TracedSource]:
-        """Return the contents that the file had when it was traced, by number."""
-        return self._view.sources
+        return self.view.path
 
     @cached_property
     def compiles(self) -> dict[int, model.Compile]:
         """Return the compiles that traced a line of this file, by number, oldest first."""
-        return {each.id: each for each in self._view.compiles()}
+        return {each.id: each for each in self.view.compiles()}
 
     def programs_of(self, compiles: Iterable[int]) -> list[model.Run]:
         """Return each program of these compiles (its newest launch's first process), newest first."""
@@ -80,7 +74,7 @@ class FileFacts:
     @cached_property
     def calls(self) -> list[model.InlinedCall]:
         """Return the functions of this file that were traced inline, or compiled themselves."""
-        return self._view.facts("calls")
+        return self.view.facts("calls")
 
     @cached_property
     def own_compiles(self) -> list[model.Compile]:
@@ -90,23 +84,18 @@ class FileFacts:
     def distinct(self, name: str) -> list[Distinct[Any]]:
         """Return the merged facts of a kind (a field of CompileFacts), by line."""
         if name not in self._distinct:
-            self._distinct[name] = distinct(self._view, name)
+            self._distinct[name] = distinct(self.view, name)
         return self._distinct[name]
 
     @cached_property
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return graph breaks in other files with a frame of this file in their stack."""
-        return self._view.graph_breaks_below()
-
-    @cached_property
-    def failed_guards(self) -> list[model.Recompile]:
-        """Return the recompiles of each compile in Dynamo's order, which tells their causes."""
-        return self._view.facts("recompiles")
+        return self.view.graph_breaks_below()
 
     @cached_property
     def varying_guards(self) -> list[model.VaryingGuard]:
         """Return the guards that will fail later, and that no recompile tells yet."""
-        found = self._view.facts("varying_guards")
+        found = self.view.facts("varying_guards")
         of_runs = {self.compiles[each.compile].run for each in found}
         launches = {run.launch for run in self.reader.runs() if run.id in of_runs} if found else set()
         compiles = {each.id: each for launch in launches for each in self.reader.compiles(launch)}
@@ -116,7 +105,7 @@ class FileFacts:
     @cached_property
     def seconds_by_line(self) -> dict[int, float]:
         """Return the seconds that Dynamo spent on tracing each line, over all compiles."""
-        return seconds_by_line(self._view)
+        return seconds_by_line(self.view)
 
     @cached_property
     def seconds_of_calls(self) -> dict[int, float]:
@@ -131,7 +120,7 @@ class FileFacts:
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
         """Return a symbol of one compile, in whichever file it was created; None if there is none."""
         if compile not in self._symbols:
-            self._symbols[compile] = {each.name: each for each in symbols_of(self._view, compile)}
+            self._symbols[compile] = {each.name: each for each in symbols_of(self.view, compile)}
         return self._symbols[compile].get(name)
 
     def story(self, cause: Cause, compile: int) -> list[str]:
@@ -170,7 +159,7 @@ class FileFacts:
     def _block(self, number: int) -> list[Distinct[model.TracedTensor]]:
         block = self._blocks.get(number)
         if block is None:
-            block = self._blocks[number] = distinct(self._view, "tensors", number * BLOCK, (number + 1) * BLOCK - 1)
+            block = self._blocks[number] = distinct(self.view, "tensors", number * BLOCK, (number + 1) * BLOCK - 1)
             while len(self._blocks) > BLOCKS_KEPT:
                 self._blocks.popitem(last=False)
         else:

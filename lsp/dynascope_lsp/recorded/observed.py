@@ -125,7 +125,7 @@ class Observations:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
             structs.replace(each, line=line)
-            for each in self._facts.failed_guards
+            for each in self._facts.view.facts("recompiles")
             if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}

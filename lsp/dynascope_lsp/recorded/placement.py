@@ -20,7 +20,7 @@ class FactPositions:
         self._facts = facts
         self._alignments = {
             number: Alignment(text.hashes if trusted else source.line_hashes, text.hashes)
-            for number, source in facts.sources.items()
+            for number, source in facts.view.sources.items()
         }
 
     def now(self, fact: model.Fact | model.Compile) -> int | None:

@@ -207,9 +207,9 @@ class Stores:
             self.generation += 1
         return any(changed)
 
-    def view(self, path: str) -> tuple[Reader, View] | None:
-        """Return the newest facts about a file in all stores, with their reader; None without any."""
-        found: list[tuple[Reader, View]] = []
+    def view(self, path: str) -> View | None:
+        """Return the newest facts about a file in all stores; None without any."""
+        found: list[View] = []
         for store, reader in self._open():
             try:
                 view = reader.view(path)
@@ -217,16 +217,16 @@ class Stores:
                 store.failed(error)
                 continue
             if view is not None:
-                found.append((reader, view))
+                found.append(view)
         if len(found) > 1:
-            found.sort(key=lambda each: max((c.began for c in each[1].compiles()), default=0.0), reverse=True)
+            found.sort(key=lambda each: max((c.began for c in each.compiles()), default=0.0), reverse=True)
         return found[0] if found else None
 
     def folder_of(self, path: str | None) -> Path | None:
         """Return the `.dynascope` with the newest facts about a file; without facts, the first."""
         best = self.view(path) if path is not None else None
         for store, reader in self._open():
-            if best is None or best[0] is reader:
+            if best is None or best.reader is reader:
                 return store.path.parent
         return None
 

@@ -11,7 +11,7 @@ from dynascope.agent.exception_filters.backend_failures import BackendFailures
 from dynascope.agent.exception_filters.codegen import Codegen
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
 from dynascope.agent.exception_filters.error_map import ErrorMap
-from dynascope.agent.exception_filters.facts import Facts, Specializations
+from dynascope.agent.exception_filters.facts import FactFilter, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
 from dynascope.agent.exception_filters.filter_source import FilterSource, StopFor
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
@@ -25,7 +25,7 @@ from dynascope.explain.kinds import FILTERS
 from dynascope.wire.messages import Message
 
 SOURCES: dict[str, Callable[[Hook, StopFor], FilterSource]] = {
-    **{kind: partial(Facts, kind) for kind in FACT_EVENTS},
+    **{kind: partial(FactFilter, kind) for kind in FACT_EVENTS},
     "graphBreak": GraphBreaks,
     "recompile": Recompiles,
     "recompileLimit": RecompileLimits,

@@ -20,7 +20,7 @@ from dynascope.explain.problem import Problem
 from dynascope.facts.model import Specialization, TracedFact
 
 
-class Facts(FilterSource):
+class FactFilter(FilterSource):
     """Stop at the facts of which problems of one kind are made."""
 
     def __init__(self, kind: str, hook: Hook, stop_for: StopFor) -> None:
@@ -47,7 +47,7 @@ class Facts(FilterSource):
         return CompilerEvent(event_info(FILTERS[self._kind].noun, text, stack), problem.title, stack)
 
 
-class Specializations(Facts):
+class Specializations(FactFilter):
     """Stop at specializations as Dynamo decides them, and at constraint violations."""
 
     def install(self) -> None:
