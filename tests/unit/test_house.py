@@ -14,6 +14,7 @@ from typing import get_args
 
 import pytest
 from dynascope import console
+from dynascope.explain.kinds import KINDS
 from dynascope.facts.model import BreakEffect
 
 from tests.support.house import (
@@ -166,6 +167,18 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
         and len(effects & {key.value for key in node.keys if isinstance(key, ast.Constant)}) > 1
     ]
     assert set(tables) == {"dynascope.explain.effects"}, tables
+
+
+def test_what_is_known_of_kinds_of_problems_is_in_one_table():
+    tables = {
+        module_name(path)
+        for path in SOURCES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Dict)
+        and len(KINDS.keys() & {key.value for key in node.keys if isinstance(key, ast.Constant)}) > 1
+    }
+    outside = {name for name in tables if not name.startswith("dynascope.explain.")}
+    assert outside == {"dynascope.agent.exception_filters.active_filters"}, outside
 
 
 SAYS_OF_A_COMPILE = re.compile(
