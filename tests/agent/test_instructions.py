@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from dynascope.agent.inspection import disassembly
 from dynascope.wire.dap import (
     Breakpoint,
     BreakpointLocationsBody,
@@ -254,3 +256,15 @@ def test_breakpoint_locations_need_no_import() -> None:
     )
     lines = [each.line for each in body.breakpoints]
     assert LABELS["double"] in lines and LABELS["shift"] in lines and 2 not in lines
+
+
+def test_code_may_be_dropped_at_the_end_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has taken the names of modules away then."""
+    codes, raised = [compile("1", "program.py", "exec")], []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: raised.append(what.exc_value))
+    monkeypatch.setattr(disassembly.translators, "code_of", lambda translator: codes[0])
+    monkeypatch.setattr(disassembly.bytecode, "instructions_of", lambda translator: ("instruction",))
+    listing = disassembly.Listings().of(None)  # type: ignore[arg-type]
+    monkeypatch.setattr(disassembly, "_ROOM", None)
+    codes.clear()
+    assert (listing.instructions, raised) == ((), [])

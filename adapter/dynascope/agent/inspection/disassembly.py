@@ -90,16 +90,16 @@ class Listings:
                 number = number_of(code)
                 while number in self._by_number:
                     number += 1
-                listing = Listing(
-                    _ROOM * number, code, bytecode.instructions_of(translator), partial(self._forget, id(code))
-                )
+                dropped = partial(self._forget, id(code), number)
+                listing = Listing(_ROOM * number, code, bytecode.instructions_of(translator), dropped)
                 self._by_code[id(code)] = self._by_number[number] = listing
             return listing
 
-    def _forget(self, code_id: int, _: object) -> None:
+    def _forget(self, code_id: int, number: int, _: object) -> None:
+        # at the end of a program the names of this module may be gone
         with self._lock:
             listing = self._by_code.pop(code_id)
-            del self._by_number[listing.base // _ROOM]
+            del self._by_number[number]
         listing.instructions = ()
 
     def find(self, reference: str, offset: int = 0) -> tuple[Listing, int]:
