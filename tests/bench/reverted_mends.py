@@ -79,13 +79,8 @@ def changed(commit: str) -> list[str]:
 def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     """Return what became of a mend that is taken back, and the test that found it missing."""
     git("checkout", "--quiet", "--force", "HEAD", folder=copy)
-    subprocess.run(["git", "revert", "--no-commit", commit], cwd=copy, capture_output=True)  # follows renamed files
-    in_the_way = git("diff", "--name-only", "--diff-filter=U", "--", *PRODUCT, folder=copy)
-    change = git("diff", "HEAD", "--", *PRODUCT, folder=copy)
-    git("reset", "--quiet", "--hard", folder=copy)
-    if in_the_way or not change:
+    if not (is_taken_back(copy, commit) or is_reverted(copy, commit)):
         return "left out", ": later changes are in the way"
-    subprocess.run(["git", "apply", "--index"], cwd=copy, input=change, text=True, check=True)
     if not changes_code(copy):
         git("reset", "--quiet", "--hard", folder=copy)
         return "left out", ": it changes no code"
@@ -100,6 +95,27 @@ def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     git("reset", "--quiet", "--hard", folder=copy)
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
     return "found" if failed else "missed", f"\n           {failed[1]}" if failed else ""
+
+
+def is_taken_back(copy: Path, commit: str) -> bool:
+    """Take back the change of the product; return whether it could be."""
+    change = git("diff", f"{commit}^", commit, "--", *PRODUCT)
+    applied = subprocess.run(["git", "apply", "--reverse", "--3way"], cwd=copy, input=change, text=True, stderr=-1)
+    if applied.returncode:
+        git("reset", "--quiet", "--hard", folder=copy)
+    return applied.returncode == 0
+
+
+def is_reverted(copy: Path, commit: str) -> bool:
+    """Do so as git reverts commits, which finds files under other names; return whether it could be."""
+    subprocess.run(["git", "revert", "--no-commit", commit], cwd=copy, capture_output=True)
+    in_the_way = git("diff", "--name-only", "--diff-filter=U", "--", *PRODUCT, folder=copy)
+    change = git("diff", "HEAD", "--", *PRODUCT, folder=copy)
+    git("reset", "--quiet", "--hard", folder=copy)
+    if in_the_way or not change:
+        return False
+    subprocess.run(["git", "apply", "--index"], cwd=copy, input=change, text=True, check=True)
+    return True
 
 
 def changes_code(copy: Path) -> bool:

@@ -92,20 +92,18 @@ def program_allowed_in_graph() -> None:
 
 
 def program_constant_result() -> None:
-    if torch.__version__.startswith("2.11."):  # there it takes constants alone
-        return
-
     @torch._dynamo.assume_constant_result
-    def constant(owner):
-        return owner.scale
+    def constant(*owners):
+        return owners[0].scale if owners else 2.0
 
     @torch.compile(backend="eager")
-    def f(x, owner):
-        return x * constant(owner)
+    def f(x, *owners):
+        return x * constant(*owners)
 
     owner = Owner()
     reference = weakref.ref(owner)
-    print(f(torch.ones(2), owner).sum().item())
+    takes_objects = not torch.__version__.startswith("2.11.")
+    print(f(torch.ones(2), *[owner] * takes_objects).sum().item())
     del owner
     print(life(reference))
 
