@@ -181,7 +181,7 @@ def test_every_failed_guard_is_there_and_the_limit_is_told_once(recorded: Path):
 
 def test_the_page_has_the_same_causes(recorded: Path):
     html = page(recorded.parent)
-    assert html.count("<article class=recompile>") == 10 and "21 recompiles, 10 causes" in html
+    assert html.count('<article class="recompile ') == 10 and "21 recompiles, 10 causes" in html
     assert "allow_unspec_int_on_nn_module" in html and "&#39;cube&#39;, &#39;else&#39;" in html
 
 

@@ -14,14 +14,13 @@ from dynascope.explain.comparison import summary as compared_text
 from dynascope.explain.compiles import NOTHING, ended, several, totals, why
 from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
-from dynascope.explain.kinds import KINDS, SECTIONS, Severity
+from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.problem import named
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
 from dynascope.report.summary import Summary
 
 _CALLERS = ("caller", "more callers", "more chains")
-_CLASSES: dict[Severity, str] = {"error": "failure", "warning": "break", "information": "recompile"}
 
 
 def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
@@ -50,7 +49,6 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         kinds=KINDS,
         sections=SECTIONS,
         callers=_CALLERS,
-        classes=_CLASSES,
         registry_page=registry_page,
         ending=ending(summary.runs, {each.run for each in summary.compiles}),
         totals=totals(summary.compiles, summary.problems) if summary.compiles else f"{NOTHING.capitalize()}.",
