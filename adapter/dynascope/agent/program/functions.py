@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os.path
+import os
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.program.user_code import real_path
@@ -80,6 +80,10 @@ def _is_at(function: Any, key: FunctionKey) -> bool:
 
 _known: dict[str, tuple[int, bool]] = {}
 """For each path, the number of modules when it was looked for, and whether one of them was it."""
+_by_file_name: dict[str, list[str]] = {}
+"""By the name of a file without its folder, the names of modules: the modules themselves would be kept."""
+_indexed = 0
+"""The number of modules of which the names are in `_by_file_name`."""
 
 
 def modules_of(path: str) -> Iterator[types.ModuleType]:
@@ -87,23 +91,37 @@ def modules_of(path: str) -> Iterator[types.ModuleType]:
 
     Reads `sys.modules` and the dictionaries of modules, so that no `__getattr__` runs.
     """
-    name = os.path.basename(path)
-    for module, file in _loaded():
-        if os.path.basename(file) == name and real_path(file) == path:
-            yield module
+    global _indexed
+    if _indexed != len(sys.modules):
+        _indexed = len(sys.modules)
+        _by_file_name.clear()
+        for name, _, file in _loaded(sys.modules):
+            _by_file_name.setdefault(_file_name(file), []).append(name)
+    found = list(_from_file(path, _by_file_name.get(_file_name(path), ())))
+    yield from found or _from_file(path, sys.modules)  # one may have taken the place of another
+
+
+def _from_file(path: str, names: Iterable[str]) -> Iterator[types.ModuleType]:
+    name = _file_name(path)
+    return (module for _, module, file in _loaded(names) if _file_name(file) == name and real_path(file) == path)
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition(os.sep)[2]
 
 
 def paths_loaded() -> list[str]:
     """Return the file of each module, by the name that the module has for it."""
-    return [file for _, file in _loaded()]
+    return [file for _, _, file in _loaded(sys.modules)]
 
 
-def _loaded() -> Iterator[tuple[types.ModuleType, str]]:
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
-        file = names.get("__file__") if names else None
+def _loaded(names: Iterable[str]) -> Iterator[tuple[str, types.ModuleType, str]]:
+    for name in list(names):
+        module = sys.modules.get(name)
+        members = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
+        file = members.get("__file__") if members else None
         if isinstance(module, types.ModuleType) and isinstance(file, str):
-            yield module, file
+            yield name, module, file
 
 
 def is_loaded(path: str) -> bool:
