@@ -19,7 +19,7 @@ DEFAULTS: dict[str, Severity] = {
     "predicted": "information",
     **{kind.name: kind.severity for kind in KINDS.values() if not kind.setting},
 }
-"""By the kind of diagnostics; where the debugger can stop at them, it has the name of the exception filter."""
+"""The default severity of each kind of diagnostics. Kinds with an exception filter have its name."""
 
 
 class InlayHints(Struct, frozen=True, rename="camel"):

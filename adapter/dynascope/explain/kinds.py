@@ -26,25 +26,25 @@ class ProblemKind(Struct, frozen=True):
 
     name: str
     heading: str
-    """What they are listed below, in a report and in the view."""
+    """The heading of their section in reports and in the view."""
     severity: Severity
-    """That of their diagnostics, too, unless a setting says otherwise."""
+    """Also the severity of their diagnostics, unless the user's settings change it."""
     icon: str
     """A name of VS Code's icons."""
     section: str = ""
-    """The kind with which they are listed, if it is another."""
+    """The name of the kind in whose section they are listed; "" for their own."""
     counted: str = ""
-    """What is counted in their section, where its heading does not say it."""
+    """The noun for the count in their section (`3 places`); "" where the heading is enough."""
     is_brief: bool = False
     """Whether there may be many of them with little to say: reports have a line for each."""
     setting: str = ""
-    """The kind whose setting theirs is, if it is another."""
+    """The name of the kind whose setting applies to them; "" for their own."""
     about: str = ""
-    """What VS Code says of their setting."""
+    """The description of their setting in VS Code."""
     facts: str = ""
     """The field of CompileFacts from which they are made alone; "" where it takes more than a fact and its line."""
     problem: Callable[[Any], Problem] = _not_of_one
-    """Makes a problem of one of these facts; its id is what tells it from others of the line."""
+    """Makes a problem from one of these facts; its `id` distinguishes it from others on the same line."""
 
     @property
     def diagnosed_as(self) -> str:
@@ -130,7 +130,7 @@ KINDS = {
         ),
     )
 }
-"""By name, in the order of their sections."""
+"""The kinds by name, in the order of their sections."""
 SECTIONS = [kind for kind in KINDS.values() if not kind.section]
 OF_LINES = [kind for kind in KINDS.values() if kind.facts]
 """The kinds that are made of single facts."""

@@ -46,7 +46,7 @@ class FileFacts:
 
     def programs_of(self, compiles: Iterable[int]) -> list[model.Run]:
         """Return each program of these compiles (its newest launch's first process), newest first."""
-        programs = self._programs  # without those that have left the store since its compiles were read
+        programs = self._programs  # a run can be deleted from the store after its compiles were read
         runs = {self.compiles[number].run for number in compiles if number in self.compiles}
         wanted = {programs[run][0] for run in runs if run in programs}
         return [run for key, run in dict(programs.values()).items() if key in wanted]

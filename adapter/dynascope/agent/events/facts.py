@@ -1,4 +1,4 @@
-"""Report what is a fact as it happens at a traced line: for the recorder, the timeline and the exception filters."""
+"""Report facts of traced lines when they happen: to the recorder, the timeline and the exception filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dynascope.facts.model import Specialization, TracedFact
 
 
 class FactEvents(Events):
-    """Call `happened` with each fact of one kind, which has no line and stack yet."""
+    """Call `happened` with each fact of one kind, before its line and stack are filled in."""
 
     def __init__(self, happened: Callable[[Any], object], failures: HookFailures) -> None:
         super().__init__(failures)
@@ -21,12 +21,12 @@ class FactEvents(Events):
         self.subscribe()
 
     def subscribe(self) -> None:
-        """Subscribe to the torch functions by whose calls the facts are known."""
+        """Subscribe to the torch functions whose calls show the facts."""
         raise NotImplementedError
 
 
 class SpecializationEvents(FactEvents):
-    """Tell of a symbol before it is replaced by a number for the first time."""
+    """Report a symbol when it is replaced by a number for the first time."""
 
     def subscribe(self) -> None:
         self.call_before(torch_names.SET_REPLACEMENT, self._symbol_replaced)
@@ -40,4 +40,4 @@ class SpecializationEvents(FactEvents):
 
 
 FACT_EVENTS: dict[str, type[FactEvents]] = {"specialization": SpecializationEvents}
-"""By the kind of problem that is made of the facts (`explain.kinds`)."""
+"""The events of each kind of problem that is made from single facts (`explain.kinds`)."""

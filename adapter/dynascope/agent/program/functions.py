@@ -81,7 +81,7 @@ def _is_at(function: Any, key: FunctionKey) -> bool:
 _known: dict[str, tuple[int, bool]] = {}
 """For each path, the number of modules when it was looked for, and whether one of them was it."""
 _by_file_name: dict[str, list[str]] = {}
-"""By the name of a file without its folder, the names of modules: the modules themselves would be kept."""
+"""The names of the modules that come from files of each base name. References to modules would keep them alive."""
 _indexed = 0
 """The number of modules of which the names are in `_by_file_name`."""
 

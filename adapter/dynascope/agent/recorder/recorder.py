@@ -46,7 +46,7 @@ WriteLater = Callable[[str, Profile | LaterForm], object]
 
 
 def _innermost(hear: Callable[Concatenate[CompileRecording, P], object]) -> Callable[Concatenate[Recorder, P], None]:
-    """Let the recording of the innermost compile in progress hear of an event."""
+    """Return a method that passes an event to the innermost recording in progress."""
 
     def call(self: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> None:
         if self._compiles:

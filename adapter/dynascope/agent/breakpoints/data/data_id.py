@@ -144,7 +144,7 @@ def refusal(why: str) -> DataBreakpointInfo:
 
 @dataclass(slots=True)
 class Observed:
-    """What was seen of the value in compiles: a breakpoint that was never hit is explained from it."""
+    """The value's part in the compiles so far; from it, a breakpoint that was never hit is explained."""
 
     compiled: bool = False
     """Whether its function was compiled, or a compile began in it."""

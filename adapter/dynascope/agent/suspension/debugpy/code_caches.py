@@ -26,7 +26,8 @@ class CodeCaches:
         owners = [(debugger, _OF_DEBUGGER), *((module, _OF_MODULES) for module in modules)]
         named = [getattr(owner, name) for owner, names in owners for name in names if hasattr(owner, name)]
         lines = [cache for module in modules for cache in _caches_of_lines(module)]
-        self._caches: list[dict[Any, Any]] = [debugger.get_cache_file_type(), *named, *lines]
+        found: list[dict[Any, Any]] = [debugger.get_cache_file_type(), *named, *lines]
+        self._caches = list({id(cache): cache for cache in found}.values())  # several modules share one
         self._references: set[weakref.ref[Any]] = set()
 
     def drop_with(self, guards: Any, generated: types.CodeType) -> None:
