@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
-import { clickGutter, command, lineOf, openFile } from './support/editor.mjs';
-import { callStack, consoleShows, evaluate, reset, scopeNames, sessionOver, startDebugging, stoppedAt, toggle, variable } from './support/debugging.mjs';
+import { command, lineOf, openFile } from './support/editor.mjs';
+import { callStack, consoleShows, continueToEnd, evaluate, reset, scopeNames, startDebugging, stoppedAt, stopsBy, toggle } from './support/debugging.mjs';
 import { PATIENCE, startWorkbench } from './support/workbench.mjs';
 
 const PROGRAM = 'training.py';
@@ -116,12 +116,10 @@ test('step through a backward, and from AddmmBackward0 to the forward line', { t
   );
   await workbench.screenshot('backward-to-forward');
 
-  await page.keyboard.press('F5');
-  await stoppedAt(page, PROGRAM, hidden);
+  await stopsBy(page, 'F5', PROGRAM, hidden);
   await atNode('AddmmBackward0');
   await workbench.screenshot('backward-first-layer');
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
   await command(page, 'Debug Console: Focus on Debug Console View');
   await consoleShows(page, /gradient: \(8, 4\)/);
 });

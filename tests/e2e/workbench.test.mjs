@@ -9,14 +9,17 @@ import { breakpointLines, choose, clickGutter, command, dragBorder, goToLine, ho
 import {
   callStack,
   consoleShows,
+  continueToEnd,
   dismissNotifications,
   evaluate,
+  leaveBy,
   notifications,
   reset,
   scopeNames,
   sessionOver,
   startDebugging,
   stoppedAt,
+  stopsBy,
   terminalShows,
   toggle,
   variable,
@@ -84,8 +87,7 @@ async function frameIs(name) {
 async function goOnWithout(line) {
   await openFile(page, model, line);
   await clickGutter(page, line);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
 }
 
 const launch = (name, more) => ({ name, type: 'dynascope', request: 'launch', program: '${workspaceFolder}/transformer.py', console: 'internalConsole', ...more });
@@ -120,8 +122,7 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await evaluate(page, 'ctx', /ComptimeContext/);
   await workbench.screenshot('console');
 
-  await page.keyboard.press('F10');
-  await stoppedAt(page, MODEL, lineOf(model, 'weights ='));
+  await stopsBy(page, 'F10', MODEL, lineOf(model, 'weights ='));
   await toggle(page, 'Locals');
   await variable(page, /^scores ?[:=] ?f32\[/);
 
@@ -136,21 +137,16 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   const weights = lineOf(model, 'weights =');
   const button = (name) => page.locator(`.debug-toolbar .action-label[aria-label^="${name}"]`);
   await stopAt(scores);
-  await page.keyboard.press('F10');
-  await stoppedAt(page, MODEL, weights);
-  await button('Step Back').click();
-  await stoppedAt(page, MODEL, scores);
+  await stopsBy(page, 'F10', MODEL, weights);
+  await stopsBy(page, () => button('Step Back').click(), MODEL, scores);
   await toggle(page, 'Locals');
   await variable(page, /^query ?[:=] ?f32\[s\d+, 4, s\d+, 8\]/);
   await workbench.screenshot('step-back');
   await toggle(page, 'Locals', false);
-  await page.keyboard.press('F10');
-  await stoppedAt(page, MODEL, weights);
-  await button('Reverse').click();
-  await stoppedAt(page, MODEL, scores);
+  await stopsBy(page, 'F10', MODEL, weights);
+  await stopsBy(page, () => button('Reverse').click(), MODEL, scores);
   await callStack(page);
-  await choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame');
-  await stoppedAt(page, MODEL, lineOf(model, 'self.attention(self.norm(x))'));
+  await stopsBy(page, () => choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame'), MODEL, lineOf(model, 'self.attention(self.norm(x))'));
   await goOnWithout(scores);
 });
 
@@ -165,8 +161,7 @@ test('the history of a value, and the way to the line that made it', { timeout: 
   await toggle(page, 'history');
   await variable(page, new RegExp(`^${MODEL}:${made} ?[:=] ?"?made f32`), { stay: true });
   await workbench.screenshot('history');
-  await choose(page, variableRow(page, `${MODEL}:${made}`), 'Go There');
-  await stoppedAt(page, MODEL, made);
+  await stopsBy(page, () => choose(page, variableRow(page, `${MODEL}:${made}`), 'Go There'), MODEL, made);
   await workbench.screenshot('history-go-there');
   await goOnWithout(scores);
 });
@@ -181,8 +176,7 @@ test('the timeline of the compile, and the way back to an event', { timeout: 240
   const row = view.locator('.monaco-list-row', { hasText: /Dynamo begins to compile \S*forward\./ });
   await row.hover();
   await workbench.screenshot('timeline');
-  await row.locator('.action-label[aria-label="Go There"]').click();
-  await stoppedAt(page, MODEL, lineOf(model, 'x = self.embed(tokens)'));
+  await stopsBy(page, () => row.locator('.action-label[aria-label="Go There"]').click(), MODEL, lineOf(model, 'x = self.embed(tokens)'));
   await view.locator('.monaco-list-row', { hasText: 'Stopped: breakpoint.' }).click();
   await header.click();
   await goOnWithout(scores);
@@ -192,8 +186,7 @@ test('what a step has changed, what if something were different, and Jump to Cur
   launchJson();
   const scores = lineOf(model, 'scores =');
   await stopAt(scores);
-  await page.keyboard.press('F10');
-  await stoppedAt(page, MODEL, lineOf(model, 'weights ='));
+  await stopsBy(page, 'F10', MODEL, lineOf(model, 'weights ='));
   await toggle(page, 'Changes');
   await toggle(page, 'since the previous stop');
   await variable(page, new RegExp(`^${MODEL}:${scores}.* ?[:=] ?"?name scores = f32\\[`), { stay: true });
@@ -202,8 +195,7 @@ test('what a step has changed, what if something were different, and Jump to Cur
   await evaluate(page, 'what if graph break', /The program compiles plainly\. To make the change: what if keep/);
   await workbench.screenshot('what-if');
   await openFile(page, model, scores);
-  await command(page, 'Debug: Jump to Cursor');
-  await stoppedAt(page, MODEL, scores);
+  await stopsBy(page, () => command(page, 'Debug: Jump to Cursor'), MODEL, scores);
   await goOnWithout(scores);
 });
 
@@ -212,7 +204,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   const gate = path.join(workbench.workspace, 'gate.py');
   const last = lineOf(gate, 'return mixed');
   await stopAt(last, gate);
-  await page.keyboard.press('F5');
+  await leaveBy(page, 'F5');
   await frameIs('forward [2/0]');
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
@@ -231,11 +223,10 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await openFile(page, gate, last);
   await clickGutter(page, last);
   for (const frame of ['forward [1/0 recorded]', 'forward [2/0]']) {
-    await page.keyboard.press('F5');
+    await leaveBy(page, 'F5');
     await frameIs(frame);
   }
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
 });
 
 test('back beyond the compile: the one before, as it was recorded', { timeout: 240_000 }, async () => {
@@ -243,20 +234,18 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 2
   const gate = path.join(workbench.workspace, 'gate.py');
   const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
   await stopAt(first, gate);
-  await page.keyboard.press('F5');
+  await leaveBy(page, 'F5');
   await frameIs('forward [0/1]');
-  await page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click();
-  await stoppedAt(page, 'gate.py', last);
+  await stopsBy(page, () => page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click(), 'gate.py', last);
   assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* recorded\]$/);
   await toggle(page, 'Locals');
   await variable(page, /^strength ?[:=] ?f32\[2, 8\]/);
   await workbench.screenshot('look-back');
   await toggle(page, 'Locals', false);
-  await page.keyboard.press('F5');
+  await leaveBy(page, 'F5');
   await frameIs('forward [0/1]');
   await clickGutter(page, first);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
 });
 
 test('the picture of the README', { timeout: 240_000 }, async () => {
@@ -314,8 +303,7 @@ test('a process of the program is debugged in a session of its own', { timeout: 
   // The list draws only the rows that fit, and two sessions leave no room for the last frames.
   assert.equal((await callStack(page, { complete: false }))[0].name, 'forward [0/0]');
   assert.equal(await page.locator('.debug-call-stack .monaco-list-row .session').count(), 2);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
 });
 
 test('the language server runs', { timeout: 240_000 }, async () => {
@@ -346,8 +334,7 @@ test('a breakpoint in a library, and output in the debug console', { timeout: 24
   assert.deepEqual(stack.slice(0, 2).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]']);
   await toggle(page, 'Locals');
   await variable(page, /^input ?[:=] ?i64\[/);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
   await command(page, 'Debug Console: Focus on Debug Console View');
   await consoleShows(page, /logits: \(2, 8, 100\)/);
 });
@@ -363,11 +350,9 @@ test('compile time only', { timeout: 240_000 }, async () => {
   await start('compile time');
   await stoppedAt(page, MODEL, first);
   assert.equal((await callStack(page))[0].name, 'forward [0/0]');
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, last);
+  await stopsBy(page, 'F5', MODEL, last);
   await workbench.screenshot('compile-time-only');
-  await page.keyboard.press('F5');
-  await sessionOver(page); // the line that only runs did not stop
+  await continueToEnd(page); // the line that only runs did not stop
   await command(page, 'Debug Console: Focus on Debug Console View');
   await consoleShows(page, /logits: \(2, 8, 100\)/);
 });

@@ -39,6 +39,24 @@ export async function stoppedAt(page, file, line) {
   }
 }
 
+/** Press this key (or call this function) until the program has left its stop: VS Code loses a press while it draws, and one at a frame of the stop before. */
+export async function leaveBy(page, gesture) {
+  const where = async () => JSON.stringify((await callStack(page, { complete: false }))[0]);
+  const isLeft = async () => !(await page.locator('.debug-toolbar .codicon-debug-continue').isVisible()) || (await where()) !== before;
+  const before = await where();
+  for (let attempt = 1; ; attempt++) {
+    await (typeof gesture === 'string' ? page.keyboard.press(gesture) : gesture());
+    for (const deadline = Date.now() + 15_000; Date.now() < deadline; await page.waitForTimeout(50)) if (await isLeft()) return;
+    assert.ok(attempt < 4, `still stopped at ${before}; ${await notifications(page)}`);
+  }
+}
+
+/** Press this key (or call this function), and wait for the stop at `line` of `file` that it leads to. */
+export async function stopsBy(page, gesture, file, line) {
+  await leaveBy(page, gesture);
+  await stoppedAt(page, file, line);
+}
+
 /** Press F5 until a session begins: the workbench may not have seen a new launch.json yet, and asks for a debugger then. */
 export async function startDebugging(page) {
   for (let attempt = 1; ; attempt++) {

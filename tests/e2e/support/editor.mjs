@@ -181,6 +181,21 @@ async function fromMenu(page, entry, open) {
   }
 }
 
+/** Follow a link in the editor to the file it names; again where the click fell between two drawings of the line, which makes the links anew. */
+export async function followLink(page, text, file) {
+  const link = page.locator('.editor-instance .detected-link', { hasText: text }).first();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await link.click({ modifiers: ['Control'], timeout: 5_000 });
+      await page.waitForSelector(`.tab.active:has-text("${file}")`, { timeout: 10_000 });
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+      await page.mouse.move(5, 5); // Control and the pointer's place have made a link of the word: both are left, and come again
+    }
+  }
+}
+
 /** The entries of the context menu of an element that can be chosen. */
 export async function menuOf(page, element) {
   await element.click({ button: 'right' });
