@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.support.legs import is_turn_of_leg
 from tests.support.nonperturbation.cold import COLLECTIONS, Run, Seen, Server, programs
 from tests.support.nonperturbation.modes import MODES
 
@@ -34,20 +34,24 @@ wrapper of a torch function cannot hide.
 
 
 def cases() -> list[Any]:
-    """Return file, program and setting of the garbage collector; other legs than the first leave the collector on.
+    """Return file, program and setting of the garbage collector, with the marks of the legs that have them.
 
-    With a threshold of 1, Inductor compiles for a minute or more: one in three of its programs is enough.
+    Inductor compiles for a minute or more with another setting than "on": one in three of its programs is enough.
     """
     found = []
     with_inductor = [each for each in programs() if each[1].endswith("inductor")]
     left_out = set(with_inductor) - set(with_inductor[::3])
-    for (file, program), collections in itertools.product(programs(), COLLECTIONS):
-        if collections == "threshold 1" and (file, program) in left_out:
-            continue
-        marks = [] if collections == "on" else [pytest.mark.main_leg]
-        if collections == "threshold 1" and program in _GARBAGE_IN_CYCLES:
-            marks.append(pytest.mark.xfail(reason="each call of a Python function can bring the collection forward"))
-        found.append(pytest.param(file, program, collections, marks=marks))
+    for turn, (file, program) in enumerate(programs()):
+        for collections in COLLECTIONS:
+            is_on = collections == "on"
+            if not is_on and (file, program) in left_out:
+                continue
+            marks = [] if is_on and is_turn_of_leg(turn) else [pytest.mark.main_leg]
+            if collections == "threshold 1" and program in _GARBAGE_IN_CYCLES:
+                marks.append(
+                    pytest.mark.xfail(reason="each call of a Python function can bring the collection forward")
+                )
+            found.append(pytest.param(file, program, collections, marks=marks))
     return found
 
 

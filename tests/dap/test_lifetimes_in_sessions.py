@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.launches import LONG, alone, launch
+from tests.support.legs import is_turn_of_leg
 from tests.support.nonperturbation.cold import COLLECTIONS, FOLDER, ROOT, programs
 
 Program = tuple[str, str]
@@ -145,12 +148,17 @@ def test_program(compare: Compare, program: Program) -> None:
     compare([program], "on")
 
 
+def cases() -> list[Any]:
+    """Return the files that it is this leg's turn to compare, and on the first leg two with other settings."""
+    files = sorted({file for file, _ in programs()})
+    found = [pytest.param(file, "on") for turn, file in enumerate(files) if is_turn_of_leg(turn)]
+    others = itertools.product(("finalizers", "weak_references"), COLLECTIONS[1:])
+    return [*found, *(pytest.param(*each, marks=pytest.mark.main_leg) for each in others)]
+
+
 @pytest.mark.matrix
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(
-    "collections", ["on", *(pytest.param(each, marks=pytest.mark.main_leg) for each in COLLECTIONS[1:])]
-)
-@pytest.mark.parametrize("file", sorted({file for file, _ in programs()}))
+@pytest.mark.parametrize(("file", "collections"), cases())
 def test_file(compare: Compare, file: str, collections: str) -> None:
     """Compare the programs of a file in one process: a session for each takes long, and the first leg has them."""
     compare([each for each in compared() if each[0] == file], collections)
