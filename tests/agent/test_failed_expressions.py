@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.isolation.isolation import isolated, static_fake_mode, undisturbed
-from dynascope.agent.suspension.debugpy.failed_expressions import freeing, logged_in
+from dynascope.agent.suspension.debugpy.kept import freeing, logged_in
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytestmark = pytest.mark.second_leg

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from dynascope.agent.events.wrapping import is_unobserved
-from dynascope.agent.program.cancellation import Cancelled
+from dynascope.agent.program.interruption import Cancelled
 from dynascope.agent.speculation import trial
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.to_agent import Evaluate

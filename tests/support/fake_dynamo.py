@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing import hook as hooks
 from dynascope.wire.messages import Message, ResumeCommand
 

@@ -19,7 +19,7 @@ TORCH_ROOMS = tuple(f"dynascope.agent.{name}" for name in ("internals", "events"
 """What reads torch, hears of its calls, keeps it from our acts, and traces on trial."""
 PYDEVD = {
     ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
-    ROOT / "adapter/dynascope/agent/suspension/debugpy/loaded.py",
+    ROOT / "adapter/dynascope/agent/suspension/debugpy/child_processes.py",
     ROOT / "adapter/dynascope/agent/program/threads.py",
 }
 

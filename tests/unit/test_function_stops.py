@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
+from dynascope.agent.suspension.debugpy.breakpoints import take_dotted_names
 
 
 class Model:

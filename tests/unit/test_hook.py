@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 import pytest
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState

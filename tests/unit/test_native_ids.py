@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from dynascope.agent.program.frames import program_threads
+from dynascope.agent.program.threads import program_threads
 from dynascope.agent.suspension.interface import Suspension
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dynascope.agent.suspension.debugpy.read_frames import leave_nothing_in_frames
+from dynascope.agent.suspension.debugpy.kept import leave_nothing_in_frames
 
 RETURNED = "__returned"
 

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from dynascope.agent.suspension.debugpy.start_events import StartEvents
+from dynascope.agent.suspension.debugpy.tracing_off import StartEvents
 
 monitoring: Any = getattr(sys, "monitoring", None)
 pytestmark = pytest.mark.skipif(monitoring is None, reason="sys.monitoring: Python 3.12")

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from dynascope.agent.suspension.own_loop import OwnLoop
-from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.wire.from_agent import Stopping
 from dynascope.wire.messages import Message, ResumeCommand
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope.agent.events import self_test
+from dynascope.agent.events import wrapping
 from dynascope.agent.events.hook_failures import ORDER, HookFailures
 from dynascope.agent.events.torch_names import DATA_BREAKPOINTS, RECORDING, STOPS, TorchName, all_names
 from dynascope.agent.events.wrapping import Events, is_found, unobserved
@@ -283,47 +283,47 @@ def torch_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         torch = types.ModuleType("torch")
         vars(torch)["__version__"] = version
         monkeypatch.setitem(sys.modules, "torch", torch)
-        monkeypatch.setattr(self_test, "is_found", lambda name: name.name not in missing)
+        monkeypatch.setattr(wrapping, "is_found", lambda name: name.name not in missing)
 
     return make
 
 
 def test_a_torch_that_has_all_is_not_spoken_of(torch_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
     torch_of("2.13.1+cpu")
-    monkeypatch.setattr(self_test, "TESTED_PYTHON", (PYTHON,))
-    assert self_test.warnings() == []
-    assert not self_test.missing_names(STOPS) and not self_test.missing_names(RECORDING)
+    monkeypatch.setattr(wrapping, "TESTED_PYTHON", (PYTHON,))
+    assert wrapping.warnings() == []
+    assert not wrapping.missing_names(STOPS) and not wrapping.missing_names(RECORDING)
 
 
 def test_a_missing_name_turns_off_what_it_serves_alone(torch_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
     torch_of("2.13.0", "SideEffects.mutation", "OutputGraph.codegen_cells", "AutogradCompilerInstance.dce")
-    monkeypatch.setattr(self_test, "TESTED_PYTHON", (PYTHON,))
-    assert self_test.warnings() == [
+    monkeypatch.setattr(wrapping, "TESTED_PYTHON", (PYTHON,))
+    assert wrapping.warnings() == [
         "torch 2.13 lacks torch._dynamo.output_graph.OutputGraph.codegen_cells, "
         "torch._dynamo.side_effects.SideEffects.mutation. Off because of that: the exception filter `codegen`, "
         "data breakpoints. The rest works."
     ]
-    assert not self_test.missing_names(STOPS) and not self_test.missing_names(RECORDING)
+    assert not wrapping.missing_names(STOPS) and not wrapping.missing_names(RECORDING)
 
 
 def test_names_that_every_stop_needs_are_told_apart(torch_of: Callable[..., None]):
     torch_of("2.13.0", "OutputGraph.push_tx", "CheckFunctionManager.__init__")
-    assert self_test.missing_names(STOPS) == ["torch._dynamo.output_graph.OutputGraph.push_tx"]
-    assert len(self_test.missing_names(RECORDING)) == 2
+    assert wrapping.missing_names(STOPS) == ["torch._dynamo.output_graph.OutputGraph.push_tx"]
+    assert len(wrapping.missing_names(RECORDING)) == 2
 
 
 def test_versions_that_were_not_tested_are_told(torch_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
     torch_of("3.0.0")
-    monkeypatch.setattr(self_test, "TESTED_PYTHON", ("2.7",))
-    torch, python = self_test.warnings()
+    monkeypatch.setattr(wrapping, "TESTED_PYTHON", ("2.7",))
+    torch, python = wrapping.warnings()
     assert torch == "torch 3.0 has not been tested; 2.11 to 2.15 have."
     assert python.startswith(f"Python {PYTHON} has not been tested")
 
 
 def test_the_tested_versions_are_those_of_the_project():
     makefile, project = (ROOT / "Makefile").read_text(), (ROOT / "pyproject.toml").read_text()
-    assert all(f"{version}.0" in makefile for version in self_test.TESTED_TORCH)
-    assert tuple(re.findall(r"Python :: (3\.\d+)", project)) == self_test.TESTED_PYTHON
+    assert all(f"{version}.0" in makefile for version in wrapping.TESTED_TORCH)
+    assert tuple(re.findall(r"Python :: (3\.\d+)", project)) == wrapping.TESTED_PYTHON
 
 
 def test_each_name_is_declared_once():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.events.autograd.wrapped_numbers import is_wrapped_number
+from dynascope.agent.events.autograd.compiler_switch import is_wrapped_number
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch.utils._python_dispatch import TorchDispatchMode

@@ -14,7 +14,7 @@ from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.suspension import stop as stops
+from dynascope.agent.suspension import stops as stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import ConsoleOutput

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from dynascope.agent.backward.never_hit import NeverHit
 from dynascope.agent.backward.runtime.compiled_autograd_switch import CompiledAutograd
 from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward
-from dynascope.agent.breakpoints import placement
-from dynascope.agent.breakpoints.kind import LineKind, Named, NamedKind, PlacedBreakpoint
-from dynascope.agent.breakpoints.placement import Placement
+from dynascope.agent.breakpoints.kind import LineKind, Named, NamedKind, PlacedBreakpoint, Placement, placed
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.stops import CompileStops
@@ -78,7 +76,7 @@ class BackwardBreakpoints(LineKind, NamedKind):
     # ---- lines
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
-        return placement.placed(asked.id, _AT_NODES, where)
+        return placed(asked.id, _AT_NODES, where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
         self._use(self._table.with_file(path, [row.breakpoint for row in rows]))

@@ -13,26 +13,29 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Protocol
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
-from dynascope.agent.backward.captures.captures import Captures
-from dynascope.agent.backward.captures.passes import PassRun
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
+from dynascope.agent.backward.captures.captures import Captures, PassRun
 from dynascope.agent.backward.expressions import BackwardContext
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
-from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.hits import Hits
-from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
-from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
+from dynascope.agent.events.autograd.compiled_autograd import (
+    BackwardEvents,
+    BackwardObserver,
+    Compiler,
+    Given,
+    RunGiven,
+)
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values import locations
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.isolation.isolation import without_modes
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message, ResumeCommand, StopReason

@@ -14,8 +14,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
-from dynascope.agent.backward.stop_point import StopPoint
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError

@@ -9,9 +9,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dynascope.agent.backward import expressions
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.scopes import graph, headings
-from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.evaluation.console import NOT_SET
 from dynascope.agent.inspection.stack_frames import evaluate_running
 from dynascope.agent.inspection.stop_inspection import StopInspection

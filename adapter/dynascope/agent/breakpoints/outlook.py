@@ -7,7 +7,7 @@ import os
 import types
 
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.placement import Placement
+from dynascope.agent.breakpoints.kind import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.program.functions import FunctionKey, disabled_because, find_function, key_of, modules_of

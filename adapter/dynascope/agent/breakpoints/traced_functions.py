@@ -15,7 +15,7 @@ from dynascope.agent.program.user_code import real_path
 from dynascope.explain.breakpoints import LOADED, LOADED_MORE
 
 if TYPE_CHECKING:
-    from dynascope.agent.events.loaded_code import Lines, LoadEvents
+    from dynascope.agent.events.program_calls import Lines, LoadEvents
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -31,7 +31,7 @@ class LoadedCode:
 
     def attach(self, hook: Hook) -> None:
         """Watch torch's functions that load code. torch._dynamo is imported."""
-        from dynascope.agent.events.loaded_code import load_events
+        from dynascope.agent.events.program_calls import load_events
 
         self._events = load_events(self._loaded, hook.failures)
 

@@ -13,14 +13,16 @@ import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.wire.beyond_dap import document_path
 from dynascope.wire.dap import Source, SourceBody
 from dynascope.wire.from_agent import SourcesLoaded
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
+    from dynascope.agent.events.named_forms import NamedForms
     from dynascope.agent.internals.graph.code import CodeLine, CodePlace
 
 KEPT = 2_000
@@ -108,7 +110,29 @@ class Documents:
         """Add the graph that the backend gets for a compile of this function."""
         self._add_lines(f"{function} [{compile_id}] graph", "as Dynamo passed it to the backend", compile_id, lines)
 
-    def form_made(self, form: str, what: str, compile_id: str, lines: Iterable[CodeLine]) -> None:
+    def later_forms(self) -> NamedForms:
+        """Return an observer that adds what AOTAutograd and Inductor make of a graph.
+
+        It is written as it is made: what comes from one of torch's caches is told as far as the cache has it.
+        """
+        from dynascope.agent.events.named_forms import NamedForms
+        from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
+        from dynascope.agent.internals.graph.code import module_code, value_of_aot
+
+        def is_users(path: str) -> bool:
+            return is_user_code(real_path(path))
+
+        def graph(name: str, heading: str, module: Any) -> None:
+            text(name, heading, module_code(module, value_of_aot, is_users))
+
+        def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:
+            compile_id, _ = compile_id_and_attempt()
+            if compile_id != "?":  # of no compile of Dynamo's
+                self._form_made(name, heading, compile_id, lines)
+
+        return NamedForms(is_users, graph, text)
+
+    def _form_made(self, form: str, what: str, compile_id: str, lines: Iterable[CodeLine]) -> None:
         """Add what was made of the graph of a compile: `joint graph`, `output code`."""
         with self._lock:
             known = [each.source.name or "" for each in self._documents.values() if each.compile_id == compile_id]

@@ -14,6 +14,7 @@ from dynascope.console import BadCommand
 if TYPE_CHECKING:
     from dynascope.agent.internals.graph.code import CodePlace
 
+
 NOTHING = "Nothing has been compiled since the debugger came: only compiles that begin afterwards can be read."
 _FROM = re.compile(r"from\s+(.+):(\d+)")
 _ONE = re.compile(r"(\S*\d/\S*\d)\s*(.*?)(?::(\d+))?")

@@ -20,7 +20,7 @@ from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.codegen.codegen import EndedFrame, EndedGraph, PartKind, ResumeFunction, telling
 from dynascope.agent.internals.frames.frame_state import symbolic_locals
 from dynascope.agent.internals.frames.stack_roles import stack_roles
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 _NESTED = "__nested_"
 """The prefix of a resume function's arguments that are its callers' (2.9)."""

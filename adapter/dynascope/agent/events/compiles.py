@@ -1,7 +1,9 @@
-"""Report the events of a compile to the recording: begin, attempts, backend, recompile reasons, phases, end."""
+"""Report the events of compiles: begin, attempts, backend, phases, end, why there is another, and the limits."""
 
 from __future__ import annotations
 
+import re
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,10 +14,64 @@ from torch import _guards
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.convert_frame import hear_collection
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.recompiles import RecompileEvents
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.compile.exceptions import raises
+
+_REASON = re.compile(r"[!\d/]+: ", re.ASCII)
+Recompiles = Callable[[list[str], Any], object]
+"""Called with a reason per code that cannot be used, and Dynamo's view of the frame."""
+
+
+class RecompileEvents(Events):
+    """Call `recompiles` before the trace of a frame that has been compiled before.
+
+    `refused` is called instead where `config.error_on_recompile` (2.0) makes it an error.
+    """
+
+    def __init__(
+        self, recompiles: Recompiles, failures: HookFailures, refused: Recompiles = lambda reasons, frame: None
+    ) -> None:
+        super().__init__(failures)
+
+        def begins(cache_entries: Any, frame: Any, *args: Any, skip_logging: bool = False, **kwargs: Any) -> Any:
+            return None if skip_logging else frame
+
+        def ends(frame: Any, reasons: Any, error: BaseException | None) -> None:
+            if frame is None:
+                return
+            if error is None:
+                recompiles(list(reasons), frame)
+            elif type(error).__name__ == "RecompileError":
+                refused(_reasons_in(str(error)), frame)
+
+        self.call_around(torch_names.RECOMPILATION_REASONS, begins, ends)
+
+
+def _reasons_in(message: str) -> list[str]:
+    """Return the reasons in an `exc.RecompileError` (2.0)."""
+    lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
+    begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
+    return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
+
+
+class RecompileLimitEvents(Events):
+    """Call `exceeded` if Dynamo has reached a limit, else `may_compile`: after the reasons, before the trace."""
+
+    def __init__(
+        self, exceeded: Callable[[str, int], None], may_compile: Callable[[], object], failures: HookFailures
+    ) -> None:
+        """Call `exceeded` with the setting's name in `torch._dynamo.config`, and its value."""
+        super().__init__(failures)
+
+        def asked(result: Any, *args: Any, **kwargs: Any) -> None:
+            if result[0]:
+                exceeded(str(result[1]), getattr(sys.modules["torch._dynamo.config"], result[1]))
+            else:
+                may_compile()
+
+        self.call_after(torch_names.EXCEEDS_RECOMPILE_LIMIT, asked)
+
 
 PhaseBegins = Callable[[str, str | None], None]
 """Called with the name of the phase, and the id of the compile, `0/1`; None where torch does not know it."""

@@ -17,7 +17,7 @@ from torch._dynamo.variables.base import VariableTracker
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 Call = Callable[[Any, str, list[Any], dict[str, Any]], Any]
 """`(translator, method or "__call__", arguments, keywords)` → the variable it returns, or None for the constant."""

@@ -12,7 +12,7 @@ from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.codegen.generated import is_generated
 from dynascope.agent.program import collector
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 _LIMIT_REACHED = "its recompile limit is reached"
 _IN_PLAIN_WORDS = {

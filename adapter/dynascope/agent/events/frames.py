@@ -16,7 +16,7 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 
 class ActivationHooks(Events):

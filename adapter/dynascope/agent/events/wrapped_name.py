@@ -18,7 +18,7 @@ from typing import Any
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import ENTRIES, TorchName
 from dynascope.agent.program import collector
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 
 class _ThisThread(threading.local):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import TorchName
+from dynascope.agent.events.torch_names import IMPORTED_LATER, RECORDING, STOPS, Feature, TorchName, all_names
 from dynascope.agent.events.wrapped_name import Subscriber, WrappedName, this_thread
 from dynascope.agent.program.threads import fork_safe
 
@@ -153,3 +153,43 @@ def is_found(name: TorchName) -> bool:
     if expected[-1:] == ["..."]:
         return parameters[: len(expected) - 1] == expected[:-1]
     return parameters == expected
+
+
+TESTED_TORCH = ("2.11", "2.12", "2.13", "2.14", "2.15")
+TESTED_PYTHON = ("3.11", "3.12", "3.13")
+
+
+def missing_names(feature: Feature) -> list[str]:
+    """Return the names `feature` needs that this torch lacks or has with other parameters."""
+    return [str(name) for name in _missing() if feature in name.serves]
+
+
+def warnings() -> list[str]:
+    """Return sentences for the user: untested versions, and features that do not work here."""
+    texts = [
+        f"{what} {version} has not been tested; {tested[0]} to {tested[-1]} have."
+        for what, version, tested in (
+            ("torch", _torch_version(), TESTED_TORCH),
+            ("Python", _python_version(), TESTED_PYTHON),
+        )
+        if version not in tested
+    ]
+    missing = [name for name in _missing() if not {STOPS, RECORDING} & set(name.serves)]
+    if missing:
+        names = ", ".join(map(str, missing))
+        off = ", ".join(dict.fromkeys(feature for name in missing for feature in name.serves))
+        texts.append(f"torch {_torch_version()} lacks {names}. Off because of that: {off}. The rest works.")
+    return texts
+
+
+def _missing() -> list[TorchName]:
+    later = IMPORTED_LATER - sys.modules.keys()
+    return [name for name in all_names() if not (name.may_be_absent or name.module in later or is_found(name))]
+
+
+def _torch_version() -> str:
+    return ".".join(str(getattr(sys.modules.get("torch"), "__version__", "unknown")).split(".")[:2])
+
+
+def _python_version() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -7,18 +7,15 @@ from functools import partial
 
 from dynascope.agent.breakpoints.hits import HitContext, Hits, TracedFrame
 from dynascope.agent.events.facts import FACT_EVENTS
-from dynascope.agent.exception_filters.backend_failures import BackendFailures
 from dynascope.agent.exception_filters.codegen import Codegen
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent
-from dynascope.agent.exception_filters.error_map import ErrorMap
 from dynascope.agent.exception_filters.facts import FactFilter, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
-from dynascope.agent.exception_filters.filter_source import FilterSource, StopFor
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, ErrorMap, FilterSource, StopFor
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
-from dynascope.agent.exception_filters.skipped_frames import SkippedFrames
+from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
 from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
-from dynascope.agent.suspension.stop import ExceptionStop, Stop
+from dynascope.agent.suspension.stops import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.explain.kinds import FILTERS

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dynascope.agent.events.codegen import CodegenEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
-from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, event_info
 from dynascope.agent.inspection.values.value_names import ValueNames
 from dynascope.agent.internals.codegen.codegen import EndedGraph, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import way

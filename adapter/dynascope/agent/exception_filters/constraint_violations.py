@@ -10,8 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dynascope.agent.events.symbols import ConstraintViolationEvents, SymbolEvent, SymbolEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, frames_of, traceback_of
-from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.exception_filters.filter_source import (
+    CompilerEvent,
+    FilterSource,
+    details_of,
+    frames_of,
+    traceback_of,
+)
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_user_code, real_path

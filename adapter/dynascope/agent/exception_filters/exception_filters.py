@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.agent.breakpoints import placement
-from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.breakpoints.kind import BreakpointKind, refused
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter, parse
 from dynascope.wire.dap import Breakpoint
 from dynascope.wire.messages import Message
@@ -47,7 +46,7 @@ class ExceptionFilters(BreakpointKind):
                 filters.append(ActiveFilter(request.id, request.filter_id, parse(request.condition, request.filter_id)))
                 states.append(Breakpoint(id=request.id, verified=True))
             except ValueError as error:
-                states.append(placement.refused(request.id, str(error)))
+                states.append(refused(request.id, str(error)))
         self._on = tuple(filters)
         if self._active is not None:
             self._active.use(self._on)

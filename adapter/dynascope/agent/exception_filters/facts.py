@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.agent.events.facts import FACT_EVENTS
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.constraint_violations import VIOLATION, ConstraintViolations
-from dynascope.agent.exception_filters.filter_source import FilterSource, StopFor
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, StopFor, event_info
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes import shapes

@@ -11,9 +11,13 @@ from __future__ import annotations
 import sys
 
 from dynascope.agent.events.graph_breaks import LeavingEvents, UnsupportedEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, stack_text
-from dynascope.agent.exception_filters.error_map import ErrorMap
-from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.exception_filters.filter_source import (
+    CompilerEvent,
+    ErrorMap,
+    FilterSource,
+    details_of,
+    stack_text,
+)
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator

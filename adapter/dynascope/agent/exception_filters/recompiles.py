@@ -7,14 +7,13 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.events.recompiles import RecompileEvents, RecompileLimitEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
-from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.events.compiles import RecompileEvents, RecompileLimitEvents
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, event_info
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.frames.resume import line_of_break, name_of
 from dynascope.agent.internals.guards.changed import changed_numbers, known_before_trace
 from dynascope.agent.internals.guards.tree import cache_entries
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops

@@ -32,7 +32,7 @@ from dynascope.agent.inspection.values.rows import (
     requested_rows,
     to_variable,
 )
-from dynascope.agent.program.frames import all_frames
+from dynascope.agent.program.threads import all_frames
 from dynascope.wire.beyond_dap import FormattedStackBody, Parameter
 from dynascope.wire.dap import (
     EvaluateResult,

@@ -19,8 +19,7 @@ from torch import _guards
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
-from dynascope.agent.isolation.containment import contained
-from dynascope.agent.isolation.failed_expressions import freed_on_failure
+from dynascope.agent.isolation.containment import contained, freed_on_failure
 from dynascope.agent.isolation.state_of_call import function_modes_of_call, state_of_call
 
 

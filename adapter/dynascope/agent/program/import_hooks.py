@@ -11,8 +11,7 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 
-from dynascope.agent.program.threads import hide_thread
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame, hide_thread
 
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:

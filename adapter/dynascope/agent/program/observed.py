@@ -1,6 +1,9 @@
-"""Limit what the session says of the program to what it observes: one process, and its time under the debugger."""
+"""What limits what the session observes of the program: one process, its time under the debugger, coverage.py."""
 
 from __future__ import annotations
+
+import sys
+from typing import Any
 
 _attached = False
 _started_others = False
@@ -35,3 +38,17 @@ def so_far_as_observed() -> str:
     if _unfollowed:
         here += f" (what `{_unfollowed}` starts is not debugged)"
     return f"{here} since the debugger was attached" if _attached else here
+
+
+NOTICE = (
+    "coverage.py measures this program. On Python 3.11 it and debugpy share one trace function: run-time breakpoints "
+    "may not stop, and lines may be missing from its report. Compile-time stops are not affected. Run without "
+    'coverage, set "runtime": false, or use Python 3.12 or newer.\n'
+)
+
+
+def takes_the_trace_function() -> bool:
+    """Whether coverage.py now uses `sys.settrace`, which debugpy needs before Python 3.12."""
+    coverage: Any = sys.modules.get("coverage")
+    current = getattr(getattr(coverage, "Coverage", None), "current", None)
+    return sys.version_info < (3, 12) and current is not None and current() is not None

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 from dynascope.wire.torch_processes import is_torchs
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish")

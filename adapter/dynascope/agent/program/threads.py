@@ -1,13 +1,16 @@
-"""Hide threads from debuggers, and keep locks usable after fork.
-
-A forked child has only the forking thread, and no other can release a lock.
-"""
+"""The threads and frames of the program: lists of them, what debuggers and tracebacks leave out, locks after a fork."""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import types
+from collections.abc import Callable
 from typing import Any
+
+from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, real_path
+from dynascope.wire.dap import Thread, ThreadsBody
 
 
 def hide_thread(thread: threading.Thread) -> None:
@@ -24,3 +27,62 @@ def fork_safe(lock: Any) -> Any:
     """Return `lock`, held across os.fork() so that the state it guards is consistent in a child."""
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock
+
+
+def program_threads() -> ThreadsBody:
+    """Return the body of DAP's `threads` response, without Dynascope's threads."""
+    threads = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
+    return ThreadsBody(threads=[Thread(id=native_id(thread), name=thread.name) for thread in threads])
+
+
+def native_id(thread: threading.Thread) -> int:
+    """Return the system's number of a thread, 0 before it has one.
+
+    In a forked process `Thread.native_id` of the main thread is its parent's (Python 3.11 to 3.13).
+    """
+    if sys.platform == "linux" and thread is threading.main_thread():
+        return os.getpid()
+    return thread.native_id or 0
+
+
+def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:
+    """Return the frames outwards from `frame` without Dynamo's, Dynascope's and hidden files'."""
+    return [row for row in all_frames(frame) if not is_torch_dynamo(_path(row)) and shows(real_path(_path(row)))]
+
+
+def running_stack(thread: threading.Thread) -> list[str]:
+    """Return the frames of a running thread, `file.py:12 in name`, innermost first."""
+    frames = all_frames(sys._current_frames().get(thread.ident or 0))
+    return [f"{os.path.basename(_path(frame))}:{frame.f_lineno} in {frame.f_code.co_name}" for frame in frames]
+
+
+def all_frames(frame: types.FrameType | None) -> list[types.FrameType]:
+    """Return the frames outwards from `frame`, without Dynascope's."""
+    frames = []
+    while frame is not None:
+        if not is_our_code(_path(frame)):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _path(frame: types.FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+class _HiddenFrame:
+    """Take the frame that enters this out of the traceback of an error that passes through it."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
+        if error is not None and trace is not None:
+            error.__traceback__ = trace.tb_next  # Python raises it again from there, without an entry for the frame
+
+
+hidden_frame = _HiddenFrame()

@@ -166,12 +166,12 @@ class _Recording:
                 return
             collector.hook_begins()
             try:
-                from dynascope.agent.events import self_test
+                from dynascope.agent.events import wrapping
                 from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
-                missing = self_test.missing_names(RECORDING)
-                for_guards = self_test.missing_names(GUARD_FILTERS) if self.what == GUARD_COSTS else []
+                missing = wrapping.missing_names(RECORDING)
+                for_guards = wrapping.missing_names(GUARD_FILTERS) if self.what == GUARD_COSTS else []
                 if for_guards:
                     self.say(f"cannot measure guards: torch {_version('torch')} lacks {', '.join(for_guards)}.")
                 if missing:

@@ -51,7 +51,6 @@ class LoadedSourceDocuments(TraceObserver):
 
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
-        from dynascope.agent.documents.later_forms import later_forms
         from dynascope.agent.events.codegen import CodegenEvents
         from dynascope.agent.events.graphs import GraphHook, hooks
         from dynascope.agent.events.guards import BuildEvents
@@ -61,7 +60,7 @@ class LoadedSourceDocuments(TraceObserver):
         failures = self.failures
         self._hooks += [GraphHook(self._graph_done, failures), CodegenEvents(self._graph_ended, failures)]
         self._hooks.append(BuildEvents(failures))
-        for module, install in hooks(later_forms(self.documents), self.failures).items():
+        for module, install in hooks(self.documents.later_forms(), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.backward.backward_breakpoints import BackwardBreakpoints
 from dynascope.agent.breakpoints.data.data_breakpoints import DataBreakpoints
 from dynascope.agent.breakpoints.kinds.code_breakpoints import CodeBreakpoints
-from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints
+from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints, NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
 from dynascope.agent.breakpoints.kinds.instruction_breakpoints import InstructionBreakpoints
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
-from dynascope.agent.breakpoints.kinds.node_breakpoints import NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.kinds.without_client import CalledFunctions, ComptimeBreakpoints
 from dynascope.agent.breakpoints.registry import BreakpointKinds
-from dynascope.agent.events import self_test
+from dynascope.agent.events import wrapping
 from dynascope.agent.events.torch_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.isolation.unseen import never_trace
-from dynascope.agent.program import collector, coverage, observed
+from dynascope.agent.program import collector, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
@@ -124,7 +123,7 @@ class AgentSession(SuspensionObserver):
             from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
             from dynascope.agent.tracing.time_travel.effects import Effects
 
-            missing = self_test.missing_names(STOPS)
+            missing = wrapping.missing_names(STOPS)
             if not missing:
                 never_trace(self.suspension.folders_to_skip())
                 hook = self.hook = Hook(self.suspension, self.stops, self.listings, self.send)
@@ -134,13 +133,13 @@ class AgentSession(SuspensionObserver):
                 self._effects = Effects(hook)
                 self._timeline_observer = TimelineObserver(hook, self.timeline)
                 self.breakpoints.attach(hook)
-                for text in self_test.warnings():
+                for text in wrapping.warnings():
                     self.notice(f"dynascope: {text}\n")
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self.tell_ready(missing)
-        if self.suspension.kind == "pydevd" and coverage.takes_the_trace_function():
-            self.notice(coverage.NOTICE)
+        if self.suspension.kind == "pydevd" and observed.takes_the_trace_function():
+            self.notice(observed.NOTICE)
 
     def _send_of_stops(self, message: Message) -> None:
         if isinstance(message, Stopping) and self._timeline_observer is not None:

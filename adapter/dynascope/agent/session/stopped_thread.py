@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from dynascope.agent.program.cancellation import Cancelled
 from dynascope.agent.program.collector import collection_postponed
-from dynascope.agent.program.interruption import is_of_program
+from dynascope.agent.program.interruption import Cancelled, is_of_program
 from dynascope.agent.session.session import AgentSession
 from dynascope.wire.channel import encode_body
 from dynascope.wire.from_agent import Failure, Reply

@@ -7,10 +7,10 @@ import types
 from functools import partial
 from typing import Any
 
+from dynascope.agent.events.compiles import RecompileEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
-from dynascope.agent.events.recompiles import RecompileEvents
-from dynascope.agent.exception_filters.compiler_event import frames_of
+from dynascope.agent.exception_filters.filter_source import frames_of
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
 from dynascope.agent.internals.compile.exceptions import traced_stack

@@ -17,7 +17,7 @@ from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program import collector
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 from dynascope.agent.speculation.first_calls import FirstCalls
 
 _CHANGED = 0, 6, 9, 10

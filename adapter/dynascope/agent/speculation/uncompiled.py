@@ -11,7 +11,7 @@ import torch
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.convert_frame import CompileHooks
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.program.tracebacks import hidden_frame
+from dynascope.agent.program.threads import hidden_frame
 
 _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
 

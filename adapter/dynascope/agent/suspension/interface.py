@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.program import interruption
-from dynascope.agent.program.frames import native_id
+from dynascope.agent.program.threads import native_id
 from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason

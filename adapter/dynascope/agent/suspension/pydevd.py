@@ -20,23 +20,19 @@ from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports
+from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
-from dynascope.agent.suspension.debugpy.code_caches import CodeCaches
-from dynascope.agent.suspension.debugpy.concealing import (
-    hide_our_files,
-    hide_paths_from_dynamo,
-    hide_unhashable_code,
-)
-from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
-from dynascope.agent.suspension.debugpy.failed_expressions import freeing, logged_in
-from dynascope.agent.suspension.debugpy.function_stops import take_dotted_names
-from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
+from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
-from dynascope.agent.suspension.debugpy.line_stops import RuntimeLineStops
-from dynascope.agent.suspension.debugpy.read_frames import leave_nothing_in_frames
 from dynascope.agent.suspension.debugpy.resuming import Resuming
 from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
+from dynascope.agent.suspension.debugpy.shown_frames import (
+    hide_our_files,
+    hide_paths_from_dynamo,
+    hide_unhashable_code,
+    name_generated_frames,
+)
 from dynascope.agent.suspension.debugpy.symbolic_frame import chain, check_hosts
 from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
 from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted

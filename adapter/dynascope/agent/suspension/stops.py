@@ -6,20 +6,46 @@ import itertools
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.program import collector
-from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.frames import program_frames
+from dynascope.agent.program.interruption import Cancellation
+from dynascope.agent.program.threads import program_frames
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.stop import Stop
 from dynascope.agent.suspension.time_limits import TimeLimits
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID, document_path
-from dynascope.wire.dap import Source
+from dynascope.wire.dap import ExceptionInfo, Source
 from dynascope.wire.from_agent import CompileBegins, ConsoleOutput, Invalidated, Resumed, Stopping
-from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
+from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand, StopReason
 from dynascope.wire.to_agent import PrepareStep
+
+
+@dataclass(frozen=True)
+class ExceptionStop:
+    """The exception of a filter's stop, and its heading, such as "Paused on graph break"."""
+
+    info: ExceptionInfo
+    description: str
+
+
+@dataclass
+class Stop:
+    """One stop: DAP's reason, the breakpoints hit, and a text with more detail than the reason."""
+
+    reason: StopReason
+    breakpoint_ids: list[int] = field(default_factory=list)
+    text: str | None = None
+    exception: ExceptionStop | None = None
+
+    def merged(self, other: Stop) -> Stop:
+        """Return one stop for both at the same place, with the reason of the one that has a text."""
+        first = other if other.text is not None and self.text is None else self
+        reason = first.reason if first.text is not None or self.reason == other.reason else "breakpoint"
+        ids = [*first.breakpoint_ids, *(self if first is other else other).breakpoint_ids]
+        return Stop(reason, ids, first.text, first.exception)
+
 
 _DESCRIPTION = "Paused at compile time"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.program import collector
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.seen_events import SeenEvents

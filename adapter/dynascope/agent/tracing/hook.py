@@ -18,8 +18,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.speculation.retrace import Retraces
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.compiles import HookedCompiles

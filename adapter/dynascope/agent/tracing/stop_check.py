@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 
 if TYPE_CHECKING:
     from dynascope.agent.tracing.activation import Activation

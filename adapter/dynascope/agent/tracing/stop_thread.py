@@ -12,8 +12,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
 from dynascope.agent.speculation.retrace import Rewind, can_repeat
-from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.histories import Histories, TapedCompiles, always

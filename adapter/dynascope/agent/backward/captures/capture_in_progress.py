@@ -1,4 +1,4 @@
-"""A capture in progress: its inputs, autograd nodes and their forward lines."""
+"""A capture in progress: its inputs, autograd nodes and their forward lines, and the points at which it can stop."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import os
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from dynascope.agent.backward.captures.capture_reasons import explain
-from dynascope.agent.backward.captures.captures import Capture, LiftedHook, node_text
-from dynascope.agent.backward.captures.passes import PassRun
-from dynascope.agent.events.autograd.observer import Compiler, Given
+from dynascope.agent.backward.captures.captures import Capture, LiftedHook, PassRun, node_text
+from dynascope.agent.events.autograd.compiled_autograd import Compiler, Given
 from dynascope.agent.inspection.values.locations import CallablePlace, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
@@ -211,3 +210,23 @@ def _frames_of_program(node: AutogradNode) -> list[UserFrame]:
         and not real_path(frame.path).startswith(_TORCH)
         and not real_path(frame.path).startswith(OUR_FOLDER)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class StopPoint:
+    """A point of a capture: before a `node`, at a `hook` put into the graph, or after a `pass`.
+
+    At `run` the graph is captured and compiled, and about to run with real tensors. `node_call` is None after the last
+    node.
+    """
+
+    kind: Literal["node", "hook", "pass", "run"]
+    node_call: int | None = None
+    hook: Any = None
+    """The `LiftedHook` of a hook."""
+    pass_name: str | None = None
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether `next` skips it, because a hook is a detail of its node."""
+        return self.kind == "hook"

@@ -14,8 +14,13 @@ import torch
 from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, Captures
 from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, HookCall
-from dynascope.agent.events.autograd.compiled_autograd import BackwardEvents
-from dynascope.agent.events.autograd.observer import BackwardObserver, Compiler, Given, RunGiven
+from dynascope.agent.events.autograd.compiled_autograd import (
+    BackwardEvents,
+    BackwardObserver,
+    Compiler,
+    Given,
+    RunGiven,
+)
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.locations import place_of
 from dynascope.agent.internals.autograd import failures as autograd_failures

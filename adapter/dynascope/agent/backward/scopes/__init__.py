@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.scopes import compiling, graph, inputs
-from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.values.rows import Heading
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.runtime.run_reporter import inputs_by_device
-from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.backward.stop_point import StopPoint
+from dynascope.agent.backward.scopes.inputs import fact, forward_line, forward_place
 from dynascope.agent.inspection.scopes.compiling import compiled_autograd_rows
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions, computed, few, virtual

@@ -6,11 +6,9 @@ import os.path
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode
-from dynascope.agent.backward.captures.captures import LiftedHook
-from dynascope.agent.backward.captures.passes import PassRun
-from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.backward.stop_point import StopPoint
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode, StopPoint
+from dynascope.agent.backward.captures.captures import LiftedHook, PassRun
+from dynascope.agent.backward.scopes.inputs import fact, forward_line, forward_place
 from dynascope.agent.inspection.values.locations import Place
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, ViewOptions, few, fixed, virtual
 from dynascope.agent.internals.autograd.captured_graph import (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hits, placement
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.data.data_id import ANYWHERE, STOPS_AT, Watchpoint, access_path
-from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.breakpoints.kind import BreakpointKind, refused
 from dynascope.agent.breakpoints.outlook import why_never_traced
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.observed import so_far_as_observed
@@ -55,7 +55,7 @@ class DataBreakpoints(BreakpointKind):
             try:
                 watchpoints.append(hits.at_work(request, None, Watchpoint))
             except ValueError as error:
-                states.append(placement.refused(request.id, str(error)))
+                states.append(refused(request.id, str(error)))
             else:
                 message = hits.with_what_counts(STOPS_AT[request.access_type or "write"], request, False)
                 states.append(Breakpoint(id=request.id, verified=True, message=message))

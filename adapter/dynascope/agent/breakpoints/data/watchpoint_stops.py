@@ -27,7 +27,7 @@ from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.variables import source_of, without_lazy
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.kind import BreakpointKind
-from dynascope.agent.breakpoints.placement import refused
+from dynascope.agent.breakpoints.kind import BreakpointKind, refused
 from dynascope.agent.documents.documents import Documents, Generated
 from dynascope.agent.program import instruction_events
 from dynascope.agent.suspension.interface import Suspension

@@ -32,8 +32,7 @@ from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.instruction_events import InstructionEvents
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message, ResumeCommand

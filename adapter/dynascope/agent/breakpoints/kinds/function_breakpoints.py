@@ -1,4 +1,4 @@
-"""Breakpoints on a function by name or pattern: they stop at the first line of each call."""
+"""Function breakpoints: they stop at the first line of each call of a function, or where a node enters a graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hits, placement
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
+from dynascope.agent.breakpoints.kind import BreakpointKind, Named, NamedKind, refused
+from dynascope.agent.breakpoints.kinds import node_names
 from dynascope.agent.breakpoints.outlook import why_name_never_met, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.functions import FunctionKey
@@ -22,7 +23,7 @@ from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.stop_checks import FunctionStops
+    from dynascope.agent.breakpoints.kinds.trace_stops import FunctionStops, NodeStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -50,7 +51,7 @@ class FunctionBreakpoints(BreakpointKind):
         self._stops: FunctionStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.stop_checks import FunctionStops
+        from dynascope.agent.breakpoints.kinds.trace_stops import FunctionStops
 
         self._stops = FunctionStops(hook, self._send, self._note_stop)
         self._use()
@@ -68,7 +69,7 @@ class FunctionBreakpoints(BreakpointKind):
                 rows.append((request, hits.at_work(request, None), self._state(request, functions)))
                 states.append(rows[-1][2])
             except ValueError as error:
-                states.append(placement.refused(request.id, str(error)))
+                states.append(refused(request.id, str(error)))
         with self._lock:
             self._rows = rows
         for kind in self._others:
@@ -122,3 +123,48 @@ class FunctionBreakpoints(BreakpointKind):
                     else why_name_never_met(breakpoint, self._runs_are_debugged, self._suspension.just_my_code)
                 )
             ]
+
+
+class NodeBreakpoints(NamedKind):
+    """Breakpoints on graph nodes. They are set on the channel's thread."""
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+        self._named: Sequence[Named] = ()
+        self._stops: NodeStops | None = None
+
+    def attach(self, hook: Hook) -> None:
+        from dynascope.agent.breakpoints.kinds.trace_stops import NodeStops
+
+        self._stops = NodeStops(hook, self._send)
+        self._stops.use(node_names.NodeTable(self._named))
+
+    def detach(self) -> None:
+        stops, self._stops = self._stops, None
+        if stops is not None:
+            stops.use(node_names.NodeTable())
+
+    def owns(self, name: str) -> bool:
+        return node_names.names_only_nodes(name)
+
+    def message_about(self, name: str) -> str | None:
+        return node_names.message_about(name)
+
+    def set_names(self, named: Sequence[Named]) -> None:
+        self._named = tuple(named)
+        if self._stops is not None:
+            self._stops.use(node_names.NodeTable(self._named))
+
+    def never_hit(self) -> Iterable[Breakpoint]:
+        for name, breakpoint in self._named:
+            if self.owns(name) and not breakpoint.has_stopped:
+                why = why_not_stopped(breakpoint) if breakpoint.reached else _never_entered(name)
+                if why is not None:
+                    yield Breakpoint(id=breakpoint.id, verified=True, message=why)
+
+
+def _never_entered(name: str) -> str:
+    kind, _, target = name.strip().partition(" ")
+    if kind in node_names.OPS:
+        return f"No {kind} node{f' of {target.strip()}' if target else ''} entered a graph."
+    return f"No node that calls {name.strip()} entered a graph."

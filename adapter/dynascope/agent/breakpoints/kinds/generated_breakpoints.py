@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import placement
-from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
+from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint, Placement, placed
 from dynascope.agent.breakpoints.outlook import why_never_run
-from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import CompiledRoots, functions_of
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey
@@ -57,7 +55,7 @@ class GeneratedBreakpoints(LineKind):
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         assert where.function is not None  # else it is refused
-        return placement.placed(asked.id, self._message(where.function), where)
+        return placed(asked.id, self._message(where.function), where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
         before = self._rows.pop(path, None)
@@ -78,7 +76,7 @@ class GeneratedBreakpoints(LineKind):
             is_refused = row.state.id in refused
             assert row.where.function is not None
             message = _NOT_MY_CODE if is_refused else self._message(row.where.function)
-            now = placement.placed(row.state.id, message, row.where, verified=not is_refused)
+            now = placed(row.state.id, message, row.where, verified=not is_refused)
             if now != row.state:
                 row.state = now
                 self._changed(now)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hits, placement
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.kind import AddressedBreakpoint, BreakpointKind
+from dynascope.agent.breakpoints.kind import AddressedBreakpoint, BreakpointKind, refused
 from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of
 from dynascope.explain import breakpoints as says
@@ -17,7 +17,7 @@ from dynascope.wire.dap import Breakpoint, InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.stop_checks import InstructionStops
+    from dynascope.agent.breakpoints.kinds.trace_stops import InstructionStops
     from dynascope.agent.tracing.hook import Hook
 
 _UNKNOWN = "Dynamo has not traced code at this address yet."
@@ -33,7 +33,7 @@ class InstructionBreakpoints(BreakpointKind):
         self._stops: InstructionStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.stop_checks import InstructionStops
+        from dynascope.agent.breakpoints.kinds.trace_stops import InstructionStops
 
         self._stops = InstructionStops(hook, self._listings, self._send)
         self._use()
@@ -48,7 +48,7 @@ class InstructionBreakpoints(BreakpointKind):
             try:
                 addressed, state = self._find(request, hits.at_work(request, None))
             except (BadAddress, ValueError) as error:
-                states.append(placement.refused(request.id, str(error)))
+                states.append(refused(request.id, str(error)))
                 continue
             state.message = hits.with_what_counts(state.message, request, runs_are_debugged=False)
             rows.append((addressed, state))

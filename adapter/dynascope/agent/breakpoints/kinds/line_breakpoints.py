@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from dynascope.agent.breakpoints import hits, placement
+from dynascope.agent.breakpoints import hits
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
+from dynascope.agent.breakpoints.kind import NO_FILE, LineKind, PlacedBreakpoint, Placement, placed
 from dynascope.agent.breakpoints.outlook import expectation, why_never_reached, why_not_stopped
-from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.program.functions import FunctionKey
@@ -30,7 +29,7 @@ from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.stop_checks import LineStops
+    from dynascope.agent.breakpoints.kinds.trace_stops import LineStops
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
@@ -68,7 +67,7 @@ class LineBreakpoints(LineKind):
         self._stops: LineStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.stop_checks import LineStops
+        from dynascope.agent.breakpoints.kinds.trace_stops import LineStops
 
         self._hook = hook
         self._stops = LineStops(hook, self._send, self.note_stop)
@@ -82,13 +81,13 @@ class LineBreakpoints(LineKind):
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         if asked.id not in self._stopped_at and not is_there(where.path):
-            return placement.placed(asked.id, placement.NO_FILE.format(path=where.path), where, verified=False)
+            return placed(asked.id, NO_FILE.format(path=where.path), where, verified=False)
         expected = self._expectation(where)
         message = expected.message("logs" if asked.log_message else "stops")
         if expected.outlook is Outlook.NOT_YET and asked.id in self._stopped_at:
             message = HAS_STOPPED
         message = hits.with_what_counts(message, asked, self._runs_are_debugged) or ""
-        return placement.placed(asked.id, message, where, verified=expected.can_stop)
+        return placed(asked.id, message, where, verified=expected.can_stop)
 
     def _expectation(self, where: Placement) -> Expectation:
         modes = self._runs_are_debugged, self.compiler_is_debugged

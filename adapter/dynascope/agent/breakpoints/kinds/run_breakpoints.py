@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import placement
-from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
+from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint, Placement, placed
 from dynascope.agent.breakpoints.outlook import why_never_run
-from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import CompiledRoots
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
@@ -61,7 +59,7 @@ class RunBreakpoints(LineKind):
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> Breakpoint:
         key = where.function
-        return placement.placed(asked.id, ALWAYS_RUNS if key is None else RUNS_UNCOMPILED.format(name=key.name), where)
+        return placed(asked.id, ALWAYS_RUNS if key is None else RUNS_UNCOMPILED.format(name=key.name), where)
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
         before = self._rows.pop(path, None)

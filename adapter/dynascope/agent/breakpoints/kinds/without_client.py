@@ -9,7 +9,7 @@ from dynascope.agent.breakpoints.kind import BreakpointKind
 from dynascope.agent.suspension.interface import Suspension
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.event_stops import ComptimeStops
+    from dynascope.agent.breakpoints.kinds.trace_stops import ComptimeStops
     from dynascope.agent.tracing.hook import Hook
 
 
@@ -20,7 +20,7 @@ class ComptimeBreakpoints(BreakpointKind):
         self._stops: ComptimeStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.event_stops import ComptimeStops
+        from dynascope.agent.breakpoints.kinds.trace_stops import ComptimeStops
 
         self._stops = ComptimeStops(hook)
 

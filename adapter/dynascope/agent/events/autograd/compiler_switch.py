@@ -13,10 +13,49 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
 from dynascope.agent.events import torch_names
-from dynascope.agent.events.autograd.wrapped_numbers import copying_wrapped_numbers
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.program.threads import fork_safe
+
+_NARROWER = {
+    torch.float64: torch.zeros((), dtype=torch.float32, device="cpu"),
+    torch.int64: torch.zeros((), dtype=torch.int32, device="cpu"),
+    torch.complex128: torch.zeros((), dtype=torch.complex64, device="cpu"),
+}
+
+
+def copying_wrapped_numbers(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """Copy wrapped numbers for what `torch.compile` made (`OptimizedModule`, 2.0).
+
+    What another compiler made is returned as it is: without Inductor the numbers do no harm.
+    """
+    if not isinstance(compiled, torch._dynamo.eval_frame.OptimizedModule):
+        return compiled
+
+    def run(inputs: list[Any], *more: Any) -> Any:
+        scalars = [position for position, tensor in enumerate(inputs) if _is_scalar_of_cpu(tensor)]
+        if scalars:
+            with _disable_current_modes(), torch._C.DisableTorchFunction():
+                for position in scalars:
+                    if is_wrapped_number(inputs[position]):
+                        inputs[position] = inputs[position].clone()
+        return compiled(inputs, *more)
+
+    return run
+
+
+def _is_scalar_of_cpu(tensor: Any) -> bool:
+    return isinstance(tensor, torch.Tensor) and tensor.dim() == 0 and tensor.device.type == "cpu"
+
+
+def is_wrapped_number(scalar: torch.Tensor) -> bool:
+    """Whether a scalar is a number of Python: those do not widen the dtype of an ordinary one."""
+    narrower = _NARROWER.get(scalar.dtype)
+    return narrower is not None and torch.result_type(scalar, narrower) is narrower.dtype
+
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """A function of the captured `torch.fx.GraphModule` that returns the function to call in its place: `torch.compile`."""

@@ -29,7 +29,7 @@ from dynascope.agent.internals.frames.translators import globals_of, output_of
 from dynascope.agent.isolation.comptime_context import console_text
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
-from dynascope.agent.program.cancellation import Cancelled
+from dynascope.agent.program.interruption import Cancelled
 from dynascope.explain.effects import effect
 
 NOT_SET = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dynascope.agent.program.frames import program_threads, running_stack
+from dynascope.agent.program.threads import program_threads, running_stack
 from dynascope.agent.recorder import process
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves

@@ -14,8 +14,7 @@ from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.session.session import AgentSession, set_current
 from dynascope.agent.suspension import pydevd
-from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
-from dynascope.agent.suspension.debugpy.loaded import is_loaded
+from dynascope.agent.suspension.debugpy.child_processes import is_loaded, starts_torchs_own
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel

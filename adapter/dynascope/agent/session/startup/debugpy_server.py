@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dynascope import debugpy_adapter
-from dynascope.agent.suspension.debugpy.loaded import is_loaded, unloaded
+from dynascope.agent.suspension.debugpy.child_processes import is_loaded, unloaded
 from dynascope.wire import channel, token_server
 
 

@@ -6,15 +6,36 @@ Processes with a command of their own are recognised by their command line. A wo
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.wire.torch_processes import is_torchs
+
+
+def is_loaded() -> bool:
+    """Whether debugpy's debugger is in this process."""
+    constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    return constants is not None and constants.get_global_debugger() is not None
+
+
+@contextlib.contextmanager
+def unloaded() -> Iterator[None]:
+    """End debugpy's debugger, and let another start, whose adapter is not to be debugged."""
+    from _pydev_bundle import pydev_monkey
+
+    pydevd: Any = importlib.import_module("pydevd")
+    pydevd.stoptrace()
+    pydevd.SetupHolder.setup = None  # else child processes of the program connect to the adapter of this debugger
+    with pydev_monkey.skip_subprocess_arg_patch():
+        yield
+
 
 _INDUCTOR = "torch._inductor"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from dynascope.agent.program.user_code import OUR_FOLDER, is_user_code, real_path
-from dynascope.agent.suspension.debugpy.start_events import StartEvents
+from dynascope.agent.suspension.debugpy.tracing_off import StartEvents
 
 NAME = "_call_with_frames_removed"
 """importlib's name; it calls `exec` with the code of each imported file. A traceback leaves its frames out."""

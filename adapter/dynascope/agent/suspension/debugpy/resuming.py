@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-Replace = Callable[[Any, str, Any], None]
-"""Sets an attribute and remembers its original value."""
+from dynascope.agent.suspension.debugpy.breakpoints import Replace
+
 FindThread = Callable[[str], Any]
 """Returns the thread with an id of the debugger, or None."""
 

@@ -15,7 +15,7 @@ import types
 from typing import Any
 
 from dynascope.agent.isolation.containment import refuse_if_contained
-from dynascope.agent.suspension.debugpy.resuming import Replace
+from dynascope.agent.suspension.debugpy.breakpoints import Replace
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _ATTEMPTS = 10

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.playback import Playback, TapeLine
 from dynascope.wire.beyond_dap import FIRST_RECORDED

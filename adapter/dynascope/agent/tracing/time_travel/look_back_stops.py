@@ -7,8 +7,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.suspension.stop import Stop
-from dynascope.agent.suspension.stops import CompileStops
+from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.agent.tracing.history.histories import Histories
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.time_travel.look_back import LookBack, Moment

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.instructions import Position
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from dynascope.agent.speculation.retrace import Rewind
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.travel import Travel
 

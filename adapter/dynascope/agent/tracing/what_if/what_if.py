@@ -21,7 +21,7 @@ from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.speculation import changes
 from dynascope.agent.speculation.trial import EffectMet, TrialOutcome, TrialRefused, trial
-from dynascope.agent.suspension.stop import Stop
+from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import own_instructions
 from dynascope.agent.tracing.what_if import asked

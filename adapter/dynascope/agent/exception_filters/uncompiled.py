@@ -1,14 +1,20 @@
-"""`skippedFrame`: stop where Dynamo skips a function, which then always runs uncompiled."""
+"""`skippedFrame` and `backendFailure`: stop where a function or a graph is not compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.events.graph_breaks import LeavingEvents
-from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
-from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.events.graph_breaks import BackendFailureEvents, LeavingEvents
+from dynascope.agent.exception_filters.filter_source import (
+    CompilerEvent,
+    FilterSource,
+    details_of,
+    event_info,
+    stack_text,
+)
 from dynascope.agent.internals.compile import exceptions
+from dynascope.agent.internals.compile.exceptions import failure_of
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import name_of, original_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -16,10 +22,12 @@ from dynascope.agent.program.user_code import is_our_code, is_user_code, real_pa
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.decisions import not_compiled
-from dynascope.explain.failures import NO_REASON
+from dynascope.explain.failures import NO_REASON, backend_failed, raised
 from dynascope.explain.problem import first_line
 from dynascope.explain.stops import breaks
 from dynascope.facts import break_message
+from dynascope.facts.model import BackendFailure
+from dynascope.wire.dap import ExceptionInfo
 
 
 class SkippedFrames(FilterSource, TraceObserver):
@@ -58,3 +66,32 @@ class SkippedFrames(FilterSource, TraceObserver):
         info = event_info("skipped frame", description, stack, message=reason or NO_REASON)
         event = CompilerEvent(info, title, list(stack), skipped_frame=frame, messages=messages, error=error)
         self.tell(state, event)
+
+
+class BackendFailures(FilterSource):
+    """Stop at failures of backends."""
+
+    def install(self) -> None:
+        self.listen(BackendFailureEvents(self._failed, self.hook.failures))
+
+    def _failed(self, error: BaseException) -> None:
+        self.hook.during_instruction(lambda state, stack: self.tell(state, _event(error, stack)))
+
+
+def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:
+    backend, inner, trace = failure_of(error)
+    details = details_of(error, str(error), stack_text(stack))
+    if inner is not None:
+        details.inner_exception = [details_of(inner, str(inner), trace)]
+    failed = error if inner is None else inner
+    fact = BackendFailure(path="", line=0, backend=backend, exception=type(failed).__name__, message=str(failed))
+    return CompilerEvent(
+        info=ExceptionInfo(
+            exception_id=fact.exception,
+            break_mode="unhandled",
+            description=f"{raised(fact)}: {fact.message}",
+            details=details,
+        ),
+        title=backend_failed(fact),
+        stack=stack,
+    )

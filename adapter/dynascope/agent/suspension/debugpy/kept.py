@@ -1,18 +1,18 @@
-"""Leave nothing with the frames that pydevd reads: before Python 3.13 the dict of `f_locals` stays with its frame.
-
-What the program drops later would live for as long as the function runs whose variables pydevd has read.
-"""
+"""Have pydevd keep nothing of the program alive: frames that it has read, failed expressions, generated code."""
 
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import types
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.agent.suspension.debugpy.resuming import Replace
+from dynascope.agent.isolation.containment import DispatchKeys, freed_on_failure
+from dynascope.agent.suspension.debugpy.breakpoints import Replace
 
 
 def leave_nothing_in_frames(debugger: Any, tracker_class: Any, returned: str, replace: Replace) -> None:
@@ -110,3 +110,80 @@ class _ReadAtStops:
         for frame in frames:
             frame.f_locals.get(self._returned, {}).clear()
             _empty(frame)
+
+
+def logged_in(field: str) -> Callable[[Any, Any, types.FrameType], None]:
+    """Return what writes a logpoint's value or exception into a field of the thread's state."""
+
+    def log(breakpoint: Any, info: Any, frame: types.FrameType) -> None:
+        try:
+            with freed_on_failure():
+                value = eval(breakpoint.expression, frame.f_globals, frame.f_locals)
+                text = None if value is None else str(value)
+        except BaseException as error:
+            text = str(error)
+        if text is not None:
+            setattr(info, field, text)
+
+    return log
+
+
+def freeing(evaluation: Any) -> Callable[..., Any]:
+    """Wrap what evaluates for a client in the module `evaluation`."""
+    evaluate, failure = evaluation.evaluate_expression, evaluation.ExceptionOnEvaluate
+
+    @functools.wraps(evaluate)
+    def evaluate_expression(*arguments: Any, **named: Any) -> Any:
+        keys = DispatchKeys()
+        with freed_on_failure():
+            result = evaluate(*arguments, **named)
+        if type(result) is failure:
+            keys.after_failure(result.tb)
+        return result
+
+    return evaluate_expression
+
+
+_OF_MODULES = "global_cache_skips", "global_cache_frame_skips", "_code_to_func_code_info_cache"
+"""Names in pydevd's modules of dicts whose keys are code, or tuples with code."""
+_OF_DEBUGGER = "_in_project_scope_cache", "_exclude_by_filter_cache", "_apply_filter_cache"
+
+
+class CodeCaches:
+    """The dicts in which pydevd keeps what it knows of code."""
+
+    def __init__(self, debugger: Any) -> None:
+        """Find the caches; `debugger` is pydevd's."""
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith("_pydevd_")]
+        owners = [(debugger, _OF_DEBUGGER), *((module, _OF_MODULES) for module in modules)]
+        named = [getattr(owner, name) for owner, names in owners for name in names if hasattr(owner, name)]
+        lines = [cache for module in modules for cache in _caches_of_lines(module)]
+        found: list[dict[Any, Any]] = [debugger.get_cache_file_type(), *named, *lines]
+        self._caches = list({id(cache): cache for cache in found}.values())  # several modules share one
+        self._references: set[weakref.ref[Any]] = set()
+
+    def drop_with(self, guards: Any, generated: types.CodeType) -> None:
+        """Remove `generated` from the caches when its guards (`GuardManagerWrapper`) go."""
+        number = id(generated)  # other code may have this id later: it then enters the caches again
+
+        def dropped(reference: weakref.ref[Any]) -> None:
+            self._references.discard(reference)
+            self._remove(number)
+
+        self._references.add(weakref.ref(guards, dropped))
+
+    def _remove(self, number: int) -> None:
+        for cache in self._caches:
+            for key in list(cache):
+                if any(id(part) == number for part in (key if type(key) is tuple else (key,))):
+                    cache.pop(key, None)
+
+
+def _caches_of_lines(module: types.ModuleType) -> Iterator[dict[Any, Any]]:
+    """Yield the cache without a name, a default argument of compiled code (sys.monitoring)."""
+    look = getattr(module, "_get_func_code_info", None)
+    frame = sys._getframe()
+    if look is not None and look(frame.f_code, frame) is not None:
+        for each in gc.get_referrers(frame.f_code):
+            if type(each) is dict and type(each.get(frame.f_code)).__name__ == "_CodeLineInfo":
+                yield each
