@@ -15,8 +15,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.documents import guard_trees
 from dynascope.agent.internals.guards import tree
-from dynascope.agent.internals.guards.check import check
-from dynascope.agent.internals.guards.costs import measure
+from dynascope.agent.internals.guards.costs import check, measure
 from torch._dynamo import guards
 
 from tests.support.marks import one_in

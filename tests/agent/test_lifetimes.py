@@ -18,8 +18,8 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.internals.autograd.failures import is_capturing
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.autograd.state import is_capturing
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.recorder import process
 from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.agent.session.compile_status import compiles_now

@@ -131,7 +131,7 @@ def test_a_graph_that_the_backend_refuses_is_kept():
 
 
 def test_what_is_too_large_is_cut_and_said(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dynascope.agent.internals.graph.graph_facts.NODES_KEPT", 3)
+    monkeypatch.setattr("dynascope.agent.internals.graph.code.NODES_KEPT", 3)
     monkeypatch.setattr(model, "TEXT_KEPT", 12)
     monkeypatch.setattr("dynascope.agent.internals.codegen.bytecode.CODE_KEPT", 10)
     (facts,), (module,) = compiled(lambda x: x.sin().cos().tan(), torch.ones(3))

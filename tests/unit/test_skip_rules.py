@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.internals.codegen import generated
 
 
 def test_a_package_behind_a_symbolic_link_is_asked_about_as_it_was_imported(tmp_path: Path, monkeypatch):
@@ -20,6 +20,6 @@ def test_a_package_behind_a_symbolic_link_is_asked_about_as_it_was_imported(tmp_
 
     rules = SimpleNamespace(check_file=check_file, __file__=str(linked / "torch" / "_dynamo" / "trace_rules.py"))
     monkeypatch.setitem(sys.modules, "torch._dynamo.trace_rules", rules)
-    assert trace_rules.why_file_is_skipped(str(real / "nn.py")) == "MOD_SKIPLIST"
+    assert generated.why_file_is_skipped(str(real / "nn.py")) == "MOD_SKIPLIST"
     assert set(asked) == {str(linked / "torch" / "nn.py")}
-    assert trace_rules.why_file_is_skipped(str(tmp_path / "mine.py")) is None
+    assert generated.why_file_is_skipped(str(tmp_path / "mine.py")) is None

@@ -6,7 +6,7 @@ import threading
 import warnings
 
 import pytest
-from dynascope.agent.isolation.unlogged import unlogged
+from dynascope.agent.isolation.unseen import unlogged
 
 
 def warn(times: int = 1) -> None:

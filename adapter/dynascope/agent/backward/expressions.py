@@ -20,7 +20,7 @@ from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import undisturbed, without_modes

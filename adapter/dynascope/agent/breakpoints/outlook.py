@@ -9,7 +9,7 @@ import types
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
-from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.internals.codegen import generated
 from dynascope.agent.program.functions import FunctionKey, disabled_because, find_function, key_of, modules_of
 from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.agent.program.user_code import real_path
@@ -49,7 +49,7 @@ def expectation(
         return expect(Outlook.NOT_YET)
     if (why := disabled_because(find_function(where.path, keys[0]))) is not None:
         return expect(Outlook.NEVER_TRACED, why)
-    if (why := trace_rules.why_file_is_skipped(where.path)) is not None:
+    if (why := generated.why_file_is_skipped(where.path)) is not None:
         if runs_are_debugged and not compiler_is_debugged and any(part in where.path for part in _COMPILER_FOLDERS):
             return expect(Outlook.COMPILER)
         return expect(Outlook.NEVER_TRACED, IN_FILE.format(why=why))

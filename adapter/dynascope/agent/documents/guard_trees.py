@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from dynascope.agent.internals.guards.check import check
-from dynascope.agent.internals.guards.costs import Costs, measure
+from dynascope.agent.internals.guards.costs import Costs, check, measure
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
 from dynascope.facts.generated.guards import EvaluatedGuard, GuardCosts, duration
 

@@ -15,7 +15,7 @@ from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.program_calls import code_of_node
 from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.internals.compile.called_code import code_of, code_of_arguments, definition
+from dynascope.agent.internals.compile.call import code_of, code_of_arguments, definition
 from dynascope.agent.internals.compile.compile_context import backend_name
 from dynascope.agent.program.user_code import is_user_code, real_path
 

@@ -1,15 +1,115 @@
-"""Report facts of traced lines when they happen: to the recorder, the timeline and the exception filters."""
+"""Report facts of traced lines when they happen, decisions on symbols, and marked sizes that could not stay dynamic."""
 
 from __future__ import annotations
 
+import functools
+import sys
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 from dynascope.facts.model import Specialization, TracedFact
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolEvent:
+    """One symbol: `what` is "specialised to 4", "refined to [3, oo]", "replaced by s1", "constrained"."""
+
+    symbol: str
+    sources: tuple[str, ...]
+    what: str
+    by: str | None
+    """The condition that caused it, `s0 > 8`; None if there is none."""
+
+    def __str__(self) -> str:
+        """Return `s0 specialised to 4 by s0 == 4`."""
+        return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
+
+
+Violated = Callable[[BaseException], None]
+"""Called with the error before it is raised: during the trace, or when the guards are made and all frames are left."""
+Decided = Callable[[list[SymbolEvent]], None]
+"""Called once per decision, with its effect on each of its symbols."""
+
+_State = tuple[Any, Any]  # a symbol's replacement, and its range
+_Decision = tuple[Any, dict[Any, _State], Any]  # the `ShapeEnv`, the symbols before, and the guard
+
+
+class SymbolEvents(Events):
+    """Call `decided` once per decision, which is several nested calls of `ShapeEnv`."""
+
+    def __init__(self, decided: Decided, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self._decided = decided
+        self._inside = threading.local()
+        self.call_around(torch_names.MAYBE_GUARD_REL, functools.partial(self._begins, True), self._ends)
+        self.call_around(torch_names.SET_REPLACEMENT, functools.partial(self._begins, False), self._ends)
+        self.call_around(torch_names.UPDATE_VAR_TO_RANGE, functools.partial(self._begins, False), self._ends)
+
+    def _begins(self, is_guard: bool, environment: Any, subject: Any, *args: Any, **kwargs: Any) -> _Decision | None:
+        """Return what a decision begins with, None inside another."""
+        if getattr(self._inside, "is_set", False):
+            return None
+        before = _states(environment, subject)
+        self._inside.is_set = True
+        return environment, before, subject if is_guard else None
+
+    def _ends(self, decision: _Decision | None, result: Any, error: BaseException | None) -> None:
+        if decision is not None:
+            self._inside.is_set = False
+            if error is None:
+                self._tell(*decision)
+
+    def _tell(self, environment: Any, before: dict[Any, _State], guard: Any) -> None:
+        events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]
+        if events:
+            self._decided(events)
+
+
+def _states(environment: Any, subject: Any) -> dict[Any, _State]:
+    """Return the state of the symbols in `subject` that have a range; a new one has none."""
+    known = vars(environment)
+    ranges, replacements = known.get("var_to_range") or {}, known.get("replacements") or {}
+    symbols = sorted(getattr(subject, "free_symbols", ()), key=str)
+    return {symbol: (replacements.get(symbol), ranges[symbol]) for symbol in symbols if symbol in ranges}
+
+
+def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolEvent | None:
+    known = vars(environment)
+    replacement, span = (known.get("replacements") or {}).get(symbol), known["var_to_range"].get(symbol)
+    if replacement is not None and replacement != before[0]:
+        kind = "specialised to" if replacement.is_number else "replaced by"
+        what = f"{kind} {replacement}"
+    elif span != before[1]:
+        what = f"refined to {range_text(span)}"
+    elif guard is not None:
+        what = "constrained"
+    else:
+        return None
+    sources = tuple(text for text in map(source_text, (known.get("var_to_sources") or {}).get(symbol, ())) if text)
+    return SymbolEvent(str(symbol), sources, what, relation_text(guard) if guard is not None else None)
+
+
+class ConstraintViolationEvents(Events):
+    """Call `violated` with each `ConstraintViolationError` before it is raised.
+
+    The second error that torch.export makes while it handles one, with another message, is left out.
+    """
+
+    def __init__(self, violated: Violated, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def made(_: None, error: BaseException, *args: object) -> None:
+            if not isinstance(sys.exc_info()[1], type(error)):
+                violated(error)
+
+        self.call_after(torch_names.CONSTRAINT_VIOLATION, made)
 
 
 class FactEvents(Events):

@@ -12,7 +12,7 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events, is_found
-from dynascope.agent.internals.compile.called_code import code_of, code_of_arguments
+from dynascope.agent.internals.compile.call import code_of, code_of_arguments
 
 _PASSES = (
     *("pre_grad_custom_pass", "joint_custom_pre_pass", "joint_custom_post_pass", "custom_partitioner_fn"),

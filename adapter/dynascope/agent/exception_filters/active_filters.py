@@ -14,7 +14,7 @@ from dynascope.agent.exception_filters.filter_source import CompilerEvent, Error
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
-from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
+from dynascope.agent.inspection.inspection import SkippedFrameContext
 from dynascope.agent.suspension.stops import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook

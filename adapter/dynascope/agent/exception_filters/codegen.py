@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from dynascope.agent.events.codegen import CodegenEvents
 from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, event_info
-from dynascope.agent.inspection.values.value_names import ValueNames
+from dynascope.agent.inspection.scopes.codegen import ValueNames
 from dynascope.agent.internals.codegen.codegen import EndedGraph, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import SideEffects
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain.stops import breaks, graph_end

@@ -10,13 +10,15 @@ import torch
 
 from dynascope.agent.inspection.evaluation.console import NOT_SET, Console
 from dynascope.agent.inspection.scopes import headings, trace
-from dynascope.agent.inspection.stack_frames import RunningFrame, symbolic_frame, symbolic_parameters
+from dynascope.agent.inspection.stack_frames import EnteredFrame, RunningFrame, symbolic_frame, symbolic_parameters
 from dynascope.agent.inspection.step_in_targets import step_in_targets
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values.errors import NotSettable
+from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Heading, few
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import EvaluateResult, ScopesBody, StepInTargetsBody
 from dynascope.wire.to_agent import Evaluate
@@ -117,3 +119,49 @@ class Inspection(StopInspection):
         if console is None:
             console = self._consoles[frame_id] = Console(self.names(frame_id))
         return console
+
+
+def entered(frame: Any) -> EnteredFrame:
+    """Convert Dynamo's frame (`DynamoFrameType`, 2.0); show a resume function as its original."""
+    code = original_code(frame.f_code)
+    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    arguments = {name: value for name, value in frame.f_locals.items() if name in own}
+    return EnteredFrame(code, code.co_firstlineno, arguments, frame.f_globals)
+
+
+class SkippedFrameInspection(Inspection):
+    """The stop at a frame that Dynamo does not trace, above those of the running program."""
+
+    def __init__(self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
+        super().__init__((), ids, [entered(frame), *runtime_frames])
+        self.symbolic_frames = 1
+        self.skipped_frame = frame
+        self.frames[0].name += " [not compiled]"
+
+    def document_text(self) -> str:
+        return f"# {self.document_name}\n# Dynamo does not trace this frame.\n"
+
+
+class SkippedFrameContext:
+    """Evaluate conditions on the arguments of such a frame, as `breakpoints.hits.HitContext`."""
+
+    where = "here"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        code = original_code(self._frame.f_code)
+        return code.co_filename, code.co_firstlineno
+
+    def holds(self, expression: str) -> bool:
+        frame = entered(self._frame)
+        try:
+            with undisturbed(), torch._C.DisableTorchFunction():
+                return bool(eval(expression, frame.f_globals, frame.f_locals))
+        except Exception as error:
+            raise EvaluationError(f"{type(error).__name__}: {error}") from error
+
+    def log_text(self, template: str) -> str:
+        raise EvaluationError("A log message cannot be evaluated for a function that Dynamo skips.")

@@ -18,8 +18,7 @@ from dynascope.agent.internals.frames.frame_state import symbolic_locals, unused
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, is_symbolic
 from dynascope.agent.internals.variables.contents import MISSING, Cell, Constant, Items, Number, Tensor, Unrealised
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import fields, without_lazy
+from dynascope.agent.internals.variables.variables import SideEffects, fields, without_lazy
 from dynascope.agent.isolation.isolation import before_next_instruction, guards_allowed
 
 

@@ -18,8 +18,8 @@ from dynascope.agent.internals.compile import exceptions, failed_guard
 from dynascope.agent.internals.compile.call import arguments_of, keywords_of
 from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
+from dynascope.agent.internals.graph.code import graphs_of
 from dynascope.agent.internals.graph.graph import graph_size
-from dynascope.agent.internals.graph.graph_facts import graphs_of
 from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, is_user_code

@@ -6,7 +6,7 @@ import types
 import weakref
 from typing import Any
 
-from dynascope.agent.internals.frames import lines as line_events
+from dynascope.agent.internals.frames import resume as line_events
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.program.user_code import is_user_code, real_path

@@ -7,8 +7,7 @@ from typing import Any
 
 from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
-from dynascope.agent.internals.graph.code import CodeLine, value_of_aot
-from dynascope.agent.internals.graph.graph_facts import graphs_of
+from dynascope.agent.internals.graph.code import CodeLine, graphs_of, value_of_aot
 from dynascope.agent.recorder.frame import is_users, path_of_file
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm
 

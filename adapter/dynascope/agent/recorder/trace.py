@@ -11,13 +11,12 @@ from dynascope.agent.events.values import is_cell
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth
-from dynascope.agent.internals.frames import lines as line_events
+from dynascope.agent.internals.frames import resume as line_events
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import extent, is_changed
+from dynascope.agent.internals.variables.variables import SideEffects, extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.frame import RecordedFrame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter

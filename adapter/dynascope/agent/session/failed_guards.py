@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.internals.compile import compile_context, failed_guard
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.guards.check import check, modes_wanted
+from dynascope.agent.internals.guards.costs import check, modes_wanted
 from dynascope.agent.internals.guards.tree import CacheEntry, lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.program.functions import paths_loaded

@@ -125,10 +125,10 @@ class LoadedSourceDocuments(TraceObserver):
         self.documents.graph_compiled(function, compile_id, lines)
 
     def _graph_ended(self, ending: EndedGraph) -> None:
-        from dynascope.agent.inspection.scopes.codegen import parts_of
+        from dynascope.agent.inspection.scopes.codegen import purposes_of
         from dynascope.agent.internals.frames.translators import code_of
 
-        self._ended.parts = code_of(ending.frames[-1].translator), parts_of(ending)
+        self._ended.parts = code_of(ending.frames[-1].translator), purposes_of(ending)
 
     @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:

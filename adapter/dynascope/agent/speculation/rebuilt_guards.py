@@ -18,7 +18,7 @@ from dynascope.agent.events.guards import BuiltFrom, as_before
 from dynascope.agent.events.wrapping import unobserved
 from dynascope.agent.internals.guards.tree import lines
 from dynascope.agent.isolation.isolation import undisturbed
-from dynascope.agent.isolation.unlogged import unlogged
+from dynascope.agent.isolation.unseen import unlogged
 
 Filter = Callable[[Sequence[Any]], Sequence[bool]]
 """A `guard_filter_fn` (2.7): which of some `torch._dynamo.types.GuardFilterEntry` to keep."""

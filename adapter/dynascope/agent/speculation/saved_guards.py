@@ -15,7 +15,7 @@ from torch._dynamo import package
 from torch._dynamo.exc import PackageError
 
 from dynascope.agent.events.guards import BuiltFrom
-from dynascope.agent.internals.guards.check import check
+from dynascope.agent.internals.guards.costs import check
 from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding, Rebuilt, on_the_side
 
 _IDENTITIES = {"ID_MATCH", "CLOSURE_MATCH", "WEAKREF_ALIVE", "DICT_VERSION"}

@@ -36,7 +36,7 @@ from dynascope.agent.internals.guards.guards import (
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.agent.isolation.state_of_call import function_modes, has_entered_forward_mode, state_of_call
-from dynascope.agent.isolation.unlogged import unlogged
+from dynascope.agent.isolation.unseen import unlogged
 from dynascope.agent.speculation.first_calls import FirstCalls
 from dynascope.agent.speculation.retrace import Frames, call_in_progress, names_counted_as_before
 from dynascope.explain.what_if import Traced

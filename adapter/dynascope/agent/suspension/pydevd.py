@@ -28,12 +28,13 @@ from dynascope.agent.suspension.debugpy.resuming import Resuming
 from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
 from dynascope.agent.suspension.debugpy.shown_frames import (
+    chain,
+    check_hosts,
     hide_our_files,
     hide_paths_from_dynamo,
     hide_unhashable_code,
     name_generated_frames,
 )
-from dynascope.agent.suspension.debugpy.symbolic_frame import chain, check_hosts
 from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
 from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension

@@ -16,8 +16,8 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.reach import reach
-from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    SideEffects,
     is_container,
     node_of,
     read_meanwhile,

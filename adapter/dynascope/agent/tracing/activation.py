@@ -11,7 +11,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames import resume, translators
-from dynascope.agent.internals.frames.lines import Place, first_places, is_at
+from dynascope.agent.internals.frames.resume import Place, first_places, is_at
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tape.instructions import FrameId
 

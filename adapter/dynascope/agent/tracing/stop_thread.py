@@ -104,7 +104,7 @@ class StopThread:
 
     def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
         """Stop at a frame that Dynamo does not trace; `frame` is Dynamo's view of it."""
-        from dynascope.agent.inspection.skipped_frame import SkippedFrameInspection
+        from dynascope.agent.inspection.inspection import SkippedFrameInspection
 
         if state.compile is not None and state.compile.travel is not None:
             return

@@ -23,7 +23,7 @@ from dynascope.agent.events.autograd.compiled_autograd import (
 )
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.locations import place_of
-from dynascope.agent.internals.autograd import failures as autograd_failures
+from dynascope.agent.internals.autograd import state as autograd_failures
 from dynascope.agent.program.threads import fork_safe
 
 _log = logging.getLogger("dynascope")

@@ -14,15 +14,14 @@ from dynascope.agent.breakpoints.conditions import AddedNames
 from dynascope.agent.breakpoints.data.data_id import Watchpoint
 from dynascope.agent.breakpoints.data.watched_value import Seen, Subject, find
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame
+from dynascope.agent.events.facts import SymbolEvent, SymbolEvents
 from dynascope.agent.events.graphs import NodeEvents
 from dynascope.agent.events.guards import GuardEvents
-from dynascope.agent.events.symbols import SymbolEvent, SymbolEvents
 from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.evaluation.comptime_context import NodeView
 from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, line_of, output_of
-from dynascope.agent.internals.graph.graph import node_text
-from dynascope.agent.internals.graph.node_names import inputs_of, source_of_input
+from dynascope.agent.internals.graph.graph import inputs_of, node_text, source_of_input
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.variables import source_of, without_lazy

@@ -26,7 +26,7 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few
 from dynascope.agent.internals.codegen.bytecode import NULL, running_instructions, value_stack
 from dynascope.agent.internals.frames.resume import made_from
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.instruction_events import InstructionEvents

@@ -111,6 +111,6 @@ def _is_namespace(word: str) -> bool:
 
 
 def _internals() -> Any:
-    from dynascope.agent.internals.graph import node_names as node_events  # imports torch, so only once the program has
+    from dynascope.agent.internals.graph import graph as node_events
 
     return node_events

@@ -17,8 +17,7 @@ from dynascope.agent.inspection.disassembly import Listing, Listings, number_of
 from dynascope.agent.inspection.evaluation.comptime_context import NodeView
 from dynascope.agent.internals.frames import instructions, resume, translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.graph.graph import node_text
-from dynascope.agent.internals.graph.node_names import names_of
+from dynascope.agent.internals.graph.graph import names_of, node_text
 from dynascope.agent.program.functions import is_loaded
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import is_our_code, real_path

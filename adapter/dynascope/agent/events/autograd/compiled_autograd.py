@@ -15,8 +15,7 @@ from dynascope.agent.events.wrapping import Events, is_found
 from dynascope.agent.internals.autograd import cache_keys
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
-from dynascope.agent.internals.autograd.failures import error_text
-from dynascope.agent.internals.autograd.state import is_binding_inputs
+from dynascope.agent.internals.autograd.state import error_text, is_binding_inputs
 from dynascope.agent.program.threads import fork_safe, hidden_frame
 
 Compiler = Any

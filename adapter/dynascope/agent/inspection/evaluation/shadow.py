@@ -50,8 +50,7 @@ from dynascope.agent.internals.variables.contents import (
     Unset,
 )
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import is_variable, key_variable
+from dynascope.agent.internals.variables.variables import SideEffects, is_variable, key_variable
 
 _PLAIN = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(...), slice, range, type(NotImplemented)}

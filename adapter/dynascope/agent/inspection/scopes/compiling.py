@@ -15,7 +15,7 @@ from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, Rows, ViewOptions, computed, few, virtual
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.autograd import state as autograd_state
-from dynascope.agent.internals.compile import tracing_context
+from dynascope.agent.internals.compile import compile_context
 from dynascope.agent.internals.compile.compile_context import (
     backend_name,
     changed_config,
@@ -33,7 +33,7 @@ _CODE = 1_000
 
 def compile_context_row() -> Row:
     """Return the row of `CompileContext`, which lasts over all attempts."""
-    content = tracing_context.compile_context()
+    content = compile_context.compile_context()
     children = few(lambda options: [_compile_row(options, name, value) for name, value in content.items()])
     return virtual("CompileContext", f"{len(content)} fields", children=children)
 
@@ -48,7 +48,7 @@ def _compile_row(options: ViewOptions, name: str, value: Any) -> Row:
 
 def tracing_context_row(output: Any) -> Row:
     """Return the row of this attempt's `TracingContext`."""
-    content = tracing_context.fields_that_are_set(output)
+    content = compile_context.fields_that_are_set(output)
     children = few(lambda options: [_row(options, name, value) for name, value in content.items()])
     return virtual("TracingContext", f"{len(content)} fields are set", children=children)
 
@@ -66,7 +66,7 @@ def _values(options: ViewOptions, items: Mapping[str, Any]) -> Children:
 
 
 def _guards(_options: ViewOptions, context: Any) -> tuple[str, Children]:
-    guards, relations, skips = tracing_context.guards_context(context)
+    guards, relations, skips = compile_context.guards_context(context)
     facts = {"dynamo_guards": f"{guards:,}: see Guards", "aotautograd_guards": f"{relations:,}"}
     if skips is not None:
         facts["skip_install"] = str(skips)
@@ -75,13 +75,13 @@ def _guards(_options: ViewOptions, context: Any) -> tuple[str, Children]:
 
 
 def _modules(options: ViewOptions, context: Any) -> tuple[str, Children]:
-    content = tracing_context.modules(context)
+    content = compile_context.modules(context)
     rows = few([virtual("nn_modules", f"{len(content):,}", children=_values(options, content))])
     return f"{len(content):,} modules and subgraphs", rows
 
 
 def _global_state(options: ViewOptions, context: Any) -> tuple[str, Children]:
-    content = tracing_context.global_state(context)
+    content = compile_context.global_state(context)
     text = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in content.items() if value is not False)
     return text or "not saved yet", _values(options, content)
 
@@ -94,17 +94,17 @@ def _codes(
     def rows(_options: ViewOptions) -> list[Row]:
         code_rows = []
         for code in listed[:_CODE]:
-            place = tracing_context.place_of_code(code)
+            place = compile_context.place_of_code(code)
             where = f"{os.path.basename(place[0])}:{place[1]}" if place is not None else "no line"
             text = ", ".join(filter(None, (where, detail(code))))
-            code_rows.append(virtual(tracing_context.code_name(code), text, made_at=place))
+            code_rows.append(virtual(compile_context.code_name(code), text, made_at=place))
         return code_rows
 
     return f"{len(listed):,} code objects", few(rows)
 
 
 def _symbolic_contexts(options: ViewOptions, stored: Any) -> tuple[str, Children]:
-    contexts = tracing_context.symbolic_contexts(stored)
+    contexts = compile_context.symbolic_contexts(stored)
     rows = Rows(
         len(contexts),
         lambda options, start, stop: (_symbolic_context(options, *entry) for entry in contexts[start:stop]),
@@ -119,7 +119,7 @@ def _symbolic_context(options: ViewOptions, source: str, context: Any) -> Row:
 
 
 def _subgraph_caches(options: ViewOptions, cache: Any) -> tuple[str, Children]:
-    caches = tracing_context.subgraph_caches(cache)
+    caches = compile_context.subgraph_caches(cache)
     text = ", ".join(f"{name}: {', '.join(content)}" for name, content in caches.items() if content)
     rows = [
         virtual(

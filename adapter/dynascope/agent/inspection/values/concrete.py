@@ -29,7 +29,7 @@ from dynascope.agent.inspection.values.text import (
     short_class_text,
     value_text,
 )
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
 from dynascope.agent.internals.variables.contents import MISSING
 from dynascope.agent.program.interruption import is_of_program

@@ -13,11 +13,12 @@ from dynascope.agent.inspection.values.locations import Place
 from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.codegen.reconstruction import way
-from dynascope.agent.internals.guards.details import Frame, details
 from dynascope.agent.internals.guards.guards import (
+    Frame,
     GuardFact,
     InputRelation,
     ShapeGuardFact,
+    details,
     guards_on,
     shape_guards_on,
     symbols_of,

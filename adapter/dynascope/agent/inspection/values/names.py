@@ -23,7 +23,7 @@ from dynascope.agent.internals.frames.frame_state import (
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of, output_of
 from dynascope.agent.internals.variables.contents import MISSING, Cell, Unset
-from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import SideEffects
 
 _HIDDEN = re.compile(r"\.\d+|implicit\d+")
 """Arguments without a name in the source; Dynamo calls `.0` `implicit0`."""

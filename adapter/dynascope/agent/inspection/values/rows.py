@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from dynascope.agent.inspection.values.locations import LocationReferences, Whereabouts
-from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import SideEffects
 from dynascope.wire.beyond_dap import goto_target_id
 from dynascope.wire.dap import Variable, VariablePresentationHint
 from dynascope.wire.to_agent import Variables

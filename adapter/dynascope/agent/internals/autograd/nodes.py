@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.facts.user_stack import UserFrame
 
 AutogradNode = Any

@@ -34,8 +34,8 @@ from dynascope.agent.internals.variables.contents import (
     Unset,
 )
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    SideEffects,
     class_names,
     fields,
     is_modified,

@@ -9,7 +9,7 @@ from typing import Any
 
 from dynascope.agent.internals.frames.resume import is_resume_function, original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of
-from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import SideEffects
 
 _LOCAL_CHANGE = frozenset({"STORE_FAST", "DELETE_FAST"})
 _names_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], list[str]]] = weakref.WeakKeyDictionary()

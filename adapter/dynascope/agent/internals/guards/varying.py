@@ -22,8 +22,14 @@ from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, is_symbolic, is_tensor
 from dynascope.agent.internals.variables.contents import Constant, Entries, Items, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import class_names, fields, is_changed, key_variable, source_of
+from dynascope.agent.internals.variables.variables import (
+    SideEffects,
+    class_names,
+    fields,
+    is_changed,
+    key_variable,
+    source_of,
+)
 from dynascope.facts.model import VaryingGuard, VaryingKind
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 

@@ -32,8 +32,7 @@ from dynascope.agent.internals.variables.contents import (
     Unset,
 )
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import class_names, key_variable, without_lazy
+from dynascope.agent.internals.variables.variables import SideEffects, class_names, key_variable, without_lazy
 
 _DEPTH = 20
 _brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", collections.deque: "[]"}

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.internals.variables.contents import Parts
-from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    SideEffects,
     class_names,
     fields,
     is_variable,

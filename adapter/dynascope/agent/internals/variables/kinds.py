@@ -29,8 +29,8 @@ from dynascope.agent.internals.variables.contents import (
     Unrealised,
     Unset,
 )
-from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    SideEffects,
     builtin_part,
     class_names,
     fields,

@@ -23,8 +23,7 @@ from dynascope.agent.internals.variables.contents import (
     Unrealised,
 )
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import is_variable, key_variable
+from dynascope.agent.internals.variables.variables import SideEffects, is_variable, key_variable
 from dynascope.agent.isolation.comptime_context import ComptimeContext
 from dynascope.agent.isolation.isolation import reading_only, static_fake_mode
 from dynascope.wire.from_agent import ConsoleOutput

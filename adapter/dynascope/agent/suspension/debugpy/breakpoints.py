@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.internals.frames.resume import line_has_run, made_from, runs_line_as_written
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.containment import DispatchKeys
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.user_code import real_path

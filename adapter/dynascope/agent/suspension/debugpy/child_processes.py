@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.wire.torch_processes import is_torchs
 
 

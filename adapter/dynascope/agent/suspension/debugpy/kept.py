@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dynascope.agent.internals.frames.running_frames import locals_of
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.containment import DispatchKeys, freed_on_failure
 from dynascope.agent.suspension.debugpy.breakpoints import Replace
 
