@@ -69,7 +69,9 @@ NAMES: dict[str, Callable[[LiveCapture, StopPoint], Any]] = {
     "function": lambda live, point: _function(live, point),
     "hook": lambda live, point: point.hook.kind if point.kind == "hook" else None,
     "pass_name": lambda live, point: point.pass_name,
-    "gradients": lambda live, point: [facts_of(each) for each in _gradients(live, point)],
+    "gradients": lambda live, point: (
+        [] if point.node_call is None else [*map(facts_of, live.gradients(point.node_call))]
+    ),
     "inputs": lambda live, point: [facts_of(each) for each in live.inputs],
     "sizes": lambda live, point: [hint_of(each) for each in live.sizes],
     "scalars": lambda live, point: [hint_of(each) for each in live.scalars],
@@ -152,10 +154,6 @@ def _function(live: LiveCapture, point: StopPoint) -> str | None:
     return live.functions.get(point.node_call) if point.node_call is not None else None
 
 
-def _gradients(live: LiveCapture, point: StopPoint) -> list[Any]:
-    return live.gradients(point.node_call) if point.node_call is not None else []
-
-
 class BackwardContext:
     """A point of a capture, as `breakpoints.hits.HitContext`."""
 
@@ -168,8 +166,7 @@ class BackwardContext:
     @property
     def location(self) -> tuple[str | None, int | None]:
         """Return the forward line that created the node."""
-        frames = self._live.made_at(self._point.node_call) if self._point.node_call is not None else []
-        return (frames[0].path, frames[0].line) if frames else (None, None)
+        return self._live.forward_place(self._point.node_call) or (None, None)
 
     def holds(self, expression: str) -> bool:
         return holds(expression, self._live, self._point)

@@ -63,8 +63,7 @@ class BackwardInspection(StopInspection):
     def _add_node_calls(self) -> None:
         calls = self._live.capture.node_calls
         for call in reversed(calls[-NODE_CALLS_SHOWN:]):
-            frames = self._live.made_at(call.index)
-            place = (frames[0].path, frames[0].line) if frames else None
+            place = self._live.forward_place(call.index)
             where = f"[{self._live.capture.compile_id} NodeCall {call.index}]"
             self._add(StopPoint("node", call.index), call.name, where, place)
 

@@ -42,7 +42,9 @@ def expectation(
     if skipped is not None:
         return expect(Outlook.NEVER_TRACED, uncompiled(keys[0].name, skipped))
     if any((key, line) in passed_by for key in keys):
-        return expect(*_passed_by(traced, keys, line))
+        after_break = any(traced.runs_uncompiled(key, line) for key in keys)
+        uncompiled_then = AFTER_BREAK.format(name=keys[0].name)
+        return expect(Outlook.NEVER_TRACED, uncompiled_then) if after_break else expect(Outlook.PASSED_BY)
     if any(traced.has_traced(key, line) for key in keys):
         return expect(Outlook.COMPILED)
     if any(map(traced.is_met, keys)):
@@ -54,12 +56,6 @@ def expectation(
             return expect(Outlook.COMPILER)
         return expect(Outlook.NEVER_TRACED, IN_FILE.format(why=why))
     return expect(Outlook.NOT_YET)
-
-
-def _passed_by(traced: TracedFunctions, keys: list[FunctionKey], line: int) -> tuple[Outlook, str]:
-    if any(traced.runs_uncompiled(key, line) for key in keys):
-        return Outlook.NEVER_TRACED, AFTER_BREAK.format(name=keys[0].name)
-    return Outlook.PASSED_BY, ""
 
 
 def why_never_reached(

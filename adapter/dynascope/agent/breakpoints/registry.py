@@ -42,13 +42,13 @@ class BreakpointKinds:
         """Make these the breakpoints of one file; return the state of each."""
         path = real_path(message.path)
         states: dict[int, Breakpoint] = {}
+        modes = {
+            each.id: each.mode if each.mode in self._by_mode else LineBreakpoints.mode for each in message.breakpoints
+        }
         for mode, kind in self._by_mode.items():
-            asked = [request for request in message.breakpoints if self._mode_of(request.mode) == mode]
+            asked = [request for request in message.breakpoints if modes[request.id] == mode]
             states |= {state.id: state for state in kind.set_lines(path, asked)}
         return [states[request.id] for request in message.breakpoints]
-
-    def _mode_of(self, asked: str | None) -> str:
-        return asked if asked in self._by_mode else LineBreakpoints.mode
 
     def attach(self, hook: Hook) -> None:
         """Attach every kind. torch._dynamo is imported and hooked."""

@@ -44,7 +44,10 @@ def answer(forms: Sequence[Form], question: str) -> str:
     if not found[2]:
         return _listed(of_compile)
     form = _chosen(of_compile, found[2])
-    return _numbered(form) if found[3] is None else _places(form, int(found[3]))
+    if found[3] is not None:
+        return _places(form, int(found[3]))
+    width = len(str(len(form.text)))
+    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(form.text, 1))
 
 
 def _listed(forms: Sequence[Form]) -> str:
@@ -66,11 +69,6 @@ def _chosen(forms: Sequence[Form], text: str) -> Form:
     if len(fitting) == 1:
         return fitting[0]
     raise BadCommand(f"Which? {', '.join(name for name, _ in named)}.")
-
-
-def _numbered(form: Form) -> str:
-    width = len(str(len(form.text)))
-    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(form.text, 1))
 
 
 def _places(form: Form, number: int) -> str:

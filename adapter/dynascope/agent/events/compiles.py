@@ -199,13 +199,10 @@ class PhaseEvents(Events):
 
     def __init__(self, begins: PhaseBegins, ends: PhaseEnds, failures: HookFailures) -> None:
         super().__init__(failures)
-        self._begins, self._ends = begins, ends
+        self._begins = begins
         self.call_before(torch_names.LOG_EVENT_START, self._start)
-        self.call_after(torch_names.LOG_EVENT_END, self._end)
+        self.call_after(torch_names.LOG_EVENT_END, lambda _, logger, event_name, *args, **kwargs: ends(event_name))
 
     def _start(self, logger: Any, event_name: str, *args: Any, compile_id: Any = None, **kwargs: Any) -> None:
         given = compile_id or (args[3] if len(args) > 3 else None) or _guards.CompileContext.current_compile_id()
         self._begins(event_name, str(given) if given is not None else None)
-
-    def _end(self, _: None, logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
-        self._ends(event_name)

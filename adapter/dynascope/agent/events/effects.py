@@ -36,9 +36,9 @@ class EffectEvents(Events):
     def __init__(self, happened: Callable[[str], None], failures: HookFailures) -> None:
         super().__init__(failures)
         self._happened = happened
-        self.call_before(torch_names.CALL_USER_COMPILER, self._backend_called)
-        self.call_before(torch_names.CALL_COMPTIME, self._comptime_called)
-        self.call_before(torch_names.INITIALIZE_LAZY_MODULE, self._lazy_module_called)
+        self._call_before(torch_names.CALL_USER_COMPILER, _effect_of_backend)
+        self._call_before(torch_names.CALL_COMPTIME, _effect_of_comptime)
+        self._call_before(torch_names.INITIALIZE_LAZY_MODULE, _effect_of_lazy_module)
         for name, effect_of in EFFECTS.items():
             self._call_before(name, effect_of)
 
@@ -50,16 +50,18 @@ class EffectEvents(Events):
 
         self.call_before(name, called)
 
-    def _backend_called(self, output: Any, *args: Any, **kwargs: Any) -> None:
-        self._happened(f"the backend {backend_name(output)} would compile its graph again")
 
-    def _comptime_called(self, *args: Any, **kwargs: Any) -> None:
-        if calls_comptime_function(*args, **kwargs):
-            self._happened("the functions given to `comptime` would run, and print, again")
+def _effect_of_backend(output: Any, *args: Any, **kwargs: Any) -> str:
+    return f"the backend {backend_name(output)} would compile its graph again"
 
-    def _lazy_module_called(self, translator: Any, module: Any, *args: Any, **kwargs: Any) -> None:
-        if is_lazy(module):
-            self._happened(f"the lazy module {type(module).__name__} is initialized by now, and stays so")
+
+def _effect_of_comptime(*args: Any, **kwargs: Any) -> str | None:
+    calls = calls_comptime_function(*args, **kwargs)
+    return "the functions given to `comptime` would run, and print, again" if calls else None
+
+
+def _effect_of_lazy_module(translator: Any, module: Any, *args: Any, **kwargs: Any) -> str | None:
+    return f"the lazy module {type(module).__name__} is initialized by now, and stays so" if is_lazy(module) else None
 
 
 def calls_comptime_function(variable: Any, translator: Any, args: Any, kwargs: Any) -> bool:
@@ -87,14 +89,6 @@ def _called(code: Iterable[CodeType]) -> str | None:
         if not path.startswith("<") and is_user_code(real_path(path)):
             return _CALLED.format(name=each.co_qualname, file=PurePath(path).name, line=each.co_firstlineno)
     return None
-
-
-def _effect_of_kernel(kernel: Any, *args: Any, **kwargs: Any) -> str | None:
-    return _called(code_of(kernel.func, _OF_A_FAKE_KERNEL))
-
-
-def _effect_of_constant(translator: Any, function: Any, *args: Any, **kwargs: Any) -> str | None:
-    return _called(code_of(function))
 
 
 def _effect_of_tensor(builder: Any, value: Any) -> str | None:
@@ -129,9 +123,9 @@ def _require_gradients(given: Any) -> bool:
 
 
 EFFECTS: dict[TorchName, Callable[..., str | None]] = {
-    torch_names.CALL_FAKE_KERNEL: _effect_of_kernel,
+    torch_names.CALL_FAKE_KERNEL: lambda kernel, *args, **kwargs: _called(code_of(kernel.func, _OF_A_FAKE_KERNEL)),
     torch_names.RUN_NODE: _effect_of_node,
-    torch_names.INVOKE_AS_CONSTANT: _effect_of_constant,
+    torch_names.INVOKE_AS_CONSTANT: lambda translator, function, *args, **kwargs: _called(code_of(function)),
     torch_names.WRAP_TENSOR: _effect_of_tensor,
 }
 """For each torch function that calls functions of the program: what returns a clause about a call, or None."""

@@ -135,12 +135,8 @@ def placed_code(code: str, kernels: Kernels, is_users: IsUsers) -> Iterator[Code
         each_call = kernels.fused.get(name)
         if each_call is not None:
             made = next(calls[name], each_call[-1]) if runs else [stack for stacks in each_call for stack in stacks]
-        places = _all_places(made, is_users)
+        places = tuple(dict.fromkeys(place for stack in made for place in places_of(stack, is_users)))
         indent = line[: len(line) - len(line.lstrip())]
         yield from (CodeLine(f"{indent}# {place}", places) for place in places)
         yield CodeLine(line, places)
         is_source = not runs and each_call is not None and _END_OF_SOURCE in line
-
-
-def _all_places(stacks: Iterable[str], is_users: IsUsers) -> tuple[CodePlace, ...]:
-    return tuple(dict.fromkeys(place for stack in stacks for place in places_of(stack, is_users)))

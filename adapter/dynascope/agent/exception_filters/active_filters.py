@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from dynascope.agent.breakpoints.hits import HitContext, Hits, TracedFrame
+from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.exception_filters.codegen import Codegen
 from dynascope.agent.exception_filters.facts import FactFilter, Specializations
@@ -14,7 +14,6 @@ from dynascope.agent.exception_filters.filter_source import CompilerEvent, Error
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
-from dynascope.agent.inspection.inspection import SkippedFrameContext
 from dynascope.agent.suspension.stops import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
@@ -80,10 +79,6 @@ class ActiveFilters:
             and condition.allows_text(f"{event.title}\n{event.info.description}")
             and (
                 condition.expression is None
-                or self._hits.condition_holds(active.id, condition.expression, _context(event))
+                or self._hits.condition_holds(active.id, condition.expression, event.context())
             )
         )
-
-
-def _context(event: CompilerEvent) -> HitContext:
-    return TracedFrame(event.stack[0]) if event.stack else SkippedFrameContext(event.skipped_frame)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from dynascope.agent.breakpoints.hits import HitContext, TracedFrame
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.inspection.inspection import SkippedFrameContext
 from dynascope.agent.internals.compile.exceptions import stack_above
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
@@ -53,6 +55,10 @@ class CompilerEvent:
             for path, line in lines
             if not is_our_code(path) and not is_torch_dynamo(path)
         ] + self.decided_at
+
+    def context(self) -> HitContext:
+        """Return where conditions on the event are evaluated."""
+        return TracedFrame(self.stack[0]) if self.stack else SkippedFrameContext(self.skipped_frame)
 
     def is_in_my_code(self) -> bool:
         """Whether the frame in which it happened is user code."""

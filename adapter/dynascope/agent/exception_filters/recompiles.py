@@ -72,14 +72,15 @@ class RecompileLimits(FilterSource):
         self._latest: dict[int, tuple[list[str], Any]] = {}
         """By thread: why Dynamo is about to recompile, and its view of the frame."""
         failures = self.hook.failures
-        limits = RecompileLimitEvents(self._exceeded, self._may_compile, failures)
+
+        def may_compile() -> None:
+            self.hook.outside_trace(lambda state: self._latest.pop(id(state), None))
+
+        limits = RecompileLimitEvents(self._exceeded, may_compile, failures)
         self.listen(RecompileEvents(self._recompiles, failures), limits)
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
         self.hook.outside_trace(lambda state: self._latest.__setitem__(id(state), (reasons, frame)))
-
-    def _may_compile(self) -> None:
-        self.hook.outside_trace(lambda state: self._latest.pop(id(state), None))
 
     def _exceeded(self, setting: str, limit: int) -> None:
         def serve(state: ThreadState) -> None:

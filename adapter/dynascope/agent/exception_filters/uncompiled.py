@@ -72,10 +72,10 @@ class BackendFailures(FilterSource):
     """Stop at failures of backends."""
 
     def install(self) -> None:
-        self.listen(BackendFailureEvents(self._failed, self.hook.failures))
+        def failed(error: BaseException) -> None:
+            self.hook.during_instruction(lambda state, stack: self.tell(state, _event(error, stack)))
 
-    def _failed(self, error: BaseException) -> None:
-        self.hook.during_instruction(lambda state, stack: self.tell(state, _event(error, stack)))
+        self.listen(BackendFailureEvents(failed, self.hook.failures))
 
 
 def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:

@@ -26,7 +26,7 @@ from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, line_of, locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, is_tensor, symbolic_text
-from dynascope.agent.internals.variables.contents import Cell, Number, Tensor, Unrealised, Unset
+from dynascope.agent.internals.variables.held import Cell, Number, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.variables import without_lazy
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import undisturbed

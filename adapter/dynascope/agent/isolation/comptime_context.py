@@ -16,7 +16,7 @@ from torch._dynamo import comptime as _pytorch
 
 from dynascope.agent.internals.frames.frame_state import symbolic_locals, unused_arguments
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, is_symbolic
-from dynascope.agent.internals.variables.contents import MISSING, Cell, Constant, Items, Number, Tensor, Unrealised
+from dynascope.agent.internals.variables.held import MISSING, Cell, Constant, Items, Number, Tensor, Unrealised
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import SideEffects, fields, without_lazy
 from dynascope.agent.isolation.isolation import before_next_instruction, guards_allowed

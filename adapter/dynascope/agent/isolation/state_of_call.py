@@ -48,10 +48,6 @@ def _deterministic() -> tuple[bool, bool]:
     return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
 
-def _set_deterministic(settings: tuple[bool, bool]) -> None:
-    torch._C._set_deterministic_algorithms(settings[0], warn_only=settings[1])
-
-
 def _forward_level() -> int:
     return int(torch.autograd.forward_ad._current_level)
 
@@ -73,7 +69,7 @@ _SETTINGS: tuple[Setting, ...] = (
     (torch.is_grad_enabled, torch._C._set_grad_enabled),
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
-    (_deterministic, _set_deterministic),
+    (_deterministic, lambda settings: torch._C._set_deterministic_algorithms(settings[0], warn_only=settings[1])),
     (_precision, _set_precision),
     (_forward_level, _set_forward_level),
     *((functools.partial(_autocast, each), functools.partial(_set_autocast, each)) for each in _DEVICES),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.program.collector import collection_postponed
 from dynascope.console import BadCommand
 from dynascope.wire.dap import EvaluateResult
@@ -68,10 +69,10 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         raise EvaluationError(_NOTHING_COMPILED)
     from dynascope.agent.documents.guard_trees import checked, with_costs
     from dynascope.agent.documents.saved_guards import saved_guards
-    from dynascope.agent.internals.guards.tree import cache_entries, compiled_code
+    from dynascope.agent.internals.guards.tree import cache_entries
     from dynascope.agent.isolation.isolation import as_for_the_call
 
-    code, values = compiled_code(running), dict(variables)
+    code, values = compiled_from(running), dict(variables)
     entries = cache_entries(code)
     if not entries:
         raise EvaluationError(f"{code.co_name} has no compiled code now. {_NO_FUNCTION}")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
+from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.internals.compile import compile_context
 from dynascope.agent.internals.compile.call import keywords_of
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import name_of
-from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
+from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
 from dynascope.agent.isolation.isolation import as_for_the_call
 from dynascope.agent.program.collector import collection_postponed
@@ -46,7 +47,7 @@ def answer(inspection: StopInspection) -> EvaluateResult:
 
 
 def _told(inspection: StopInspection, frame: FrameStandIn) -> Row:
-    code = compiled_code(frame.f_code)
+    code = compiled_from(frame.f_code)
     name = name_of(code)
     entries = all_cache_entries(code)
     compile_id = compile_context.compile_id_and_attempt()[0]

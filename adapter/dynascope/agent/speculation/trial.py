@@ -174,7 +174,8 @@ def trial(acts: Acts, heeds_effects: bool) -> TrialOutcome:
             failed = getattr(error, "_torch_dynamo_tracer_output", None)
             is_error = one_graph or getattr(failed, "error_on_graph_break", False)
             outcome.is_given_up = not is_error and exceptions.is_soft(error)
-            outcome.error = _type(exceptions.message_of(error)) if outcome.is_given_up else _first_line(error)
+            message = break_message.parse_all(exceptions.message_of(error))[0]
+            outcome.error = message.type if outcome.is_given_up else _first_line(error)
             if failed is not None:
                 _clean_up(failed)
         finally:
@@ -248,10 +249,6 @@ def _undone(global_names: dict[str, Any]) -> Iterator[None]:
             del global_names[name]
         if context is not None:
             context.attempt = attempt
-
-
-def _type(message: str) -> str:
-    return break_message.parse_all(message)[0].type
 
 
 def _first_line(error: Exception) -> str:

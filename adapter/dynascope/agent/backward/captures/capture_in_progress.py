@@ -14,7 +14,7 @@ import torch
 from dynascope.agent.backward.captures.capture_reasons import explain
 from dynascope.agent.backward.captures.captures import Capture, LiftedHook, PassRun, node_text
 from dynascope.agent.events.autograd.compiled_autograd import Compiler, Given
-from dynascope.agent.inspection.values.locations import CallablePlace, place_of
+from dynascope.agent.inspection.values.locations import CallablePlace, Place, place_of
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
@@ -114,6 +114,11 @@ class LiveCapture:
         """Return the program's frames that created a node, innermost first, or [] if not known."""
         node = self.node(index)
         return _frames_of_program(node) if node is not None else []
+
+    def forward_place(self, index: int | None) -> Place | None:
+        """Return the line of the forward that created the node of a NodeCall, if known."""
+        frames = self.made_at(index) if index is not None else []
+        return (frames[0].path, frames[0].line) if frames else None
 
     def nodes_by_forward_line(self) -> dict[tuple[str, int], list[MadeNode]]:
         """Return file and line → all nodes created there, including nodes not called yet."""

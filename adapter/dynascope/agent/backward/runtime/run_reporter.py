@@ -23,7 +23,7 @@ from dynascope.agent.events.autograd.compiled_autograd import (
 )
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.inspection.values.locations import place_of
-from dynascope.agent.internals.autograd import state as autograd_failures
+from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.program.threads import fork_safe
 
 _log = logging.getLogger("dynascope")
@@ -109,28 +109,23 @@ class RunReporter(BackwardObserver):
         capture = self.captures.ends(compiler, failed)
         if failed and self._receivers:
             self._report(
-                BackwardRun(
-                    number=next(self._numbers),
-                    compile_id=capture.compile_id,
-                    captured=False,
-                    reasons=explain(capture, self.captures.before(capture)),
-                    node_calls=capture.all_names,
-                    hooks=tuple(HookCall(hook.kind, hook.node_call) for hook in capture.hooks),
-                    inputs=capture.inputs,
-                    moved_to_cuda=(),
-                    moved_bytes=0,
-                    capture_ms=capture.milliseconds,
-                    prepare_ms=0.0,
-                    graph_ms=0.0,
-                    error=autograd_failures.error_of(compiler) or "an error between two nodes",
-                    capture_failed=True,
-                )
+                capture,
+                captured=False,
+                reasons=explain(capture, self.captures.before(capture)),
+                hooks=tuple(HookCall(hook.kind, hook.node_call) for hook in capture.hooks),
+                inputs=capture.inputs,
+                moved_to_cuda=(),
+                moved_bytes=0,
+                capture_ms=capture.milliseconds,
+                prepare_ms=0.0,
+                graph_ms=0.0,
+                error=autograd_state.error_of(compiler) or "an error between two nodes",
+                capture_failed=True,
             )
 
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
-        if not self._receivers:
-            return
-        self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
+        if self._receivers:
+            self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
 
     def graph_begins(self, compiler: Compiler) -> None:
         run = self._running.get(threading.get_ident())
@@ -144,11 +139,10 @@ class RunReporter(BackwardObserver):
 
     def graph_ends(self, compiler: Compiler) -> None:
         run = self._running.get(threading.get_ident())
-        if run is None:
-            return
-        run.graph_ended = time.perf_counter()
-        if run.events is not None:
-            run.events[1].record()
+        if run is not None:
+            run.graph_ended = time.perf_counter()
+            if run.events is not None:
+                run.events[1].record()
 
     def run_ends(self, compiler: Compiler, error: BaseException | None) -> None:
         run = self._running.pop(threading.get_ident(), None)
@@ -156,12 +150,10 @@ class RunReporter(BackwardObserver):
         capture.runs += 1
         if run is None:
             return
-        report = BackwardRun(
-            number=next(self._numbers),
-            compile_id=capture.compile_id,
+        self._report(
+            capture,
             captured=run.captured,
             reasons=explain(capture, self.captures.before(capture)) if run.captured else _REUSED,
-            node_calls=capture.all_names,
             hooks=run.hooks,
             inputs=run.inputs,
             moved_to_cuda=capture.moved_to_cuda,
@@ -169,12 +161,12 @@ class RunReporter(BackwardObserver):
             capture_ms=capture.milliseconds if run.captured else None,
             prepare_ms=(run.graph_began - run.began) * 1000,
             graph_ms=(run.graph_ended - run.graph_began) * 1000,
-            error=None if error is None else autograd_failures.error_text(error),
+            error=None if error is None else autograd_state.error_text(error),
             events=run.events,
         )
-        self._report(report)
 
-    def _report(self, report: BackwardRun) -> None:
+    def _report(self, capture: Capture, **measured: Any) -> None:
+        report = BackwardRun(next(self._numbers), capture.compile_id, node_calls=capture.all_names, **measured)
         for receive in self._receivers:
             receive(report)
 

@@ -14,7 +14,7 @@ from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.runtime.run_reporter import RunReporter
 from dynascope.agent.events.autograd import compiler_switch
 from dynascope.agent.events.autograd.compiler_switch import GraphCompiler, Switch
-from dynascope.agent.internals.autograd import state as autograd_failures
+from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import OUR_FOLDER
@@ -62,7 +62,7 @@ def disable() -> Iterator[None]:
 
 
 def reset() -> None:
-    if autograd_failures.runs_compiled_backward() or autograd_failures.is_capturing():
+    if autograd_state.runs_compiled_backward() or autograd_state.is_capturing():
         raise RuntimeError(
             "compiled_autograd.reset() was called from inside a captured backward: call it when backward() is over."
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.runtime.run_reporter import inputs_by_device
-from dynascope.agent.backward.scopes.inputs import fact, forward_line, forward_place
+from dynascope.agent.backward.scopes.inputs import fact, forward_line
 from dynascope.agent.inspection.scopes.compiling import compiled_autograd_rows
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions, computed, few, virtual
@@ -36,7 +36,7 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
         fact("checks for NaNs", "yes: anomaly mode is on" if live.checks_nans else "no"),
     ]
     if point.node_call is not None:
-        rows.append(fact("forward line", forward_line(live, point.node_call), forward_place(live, point.node_call)))
+        rows.append(fact("forward line", forward_line(live, point.node_call), live.forward_place(point.node_call)))
     rows.append(_moves(live))
     changed = changed_config()
     settings = [fact(name, value_text(value, options)) for name, value in changed.items()]

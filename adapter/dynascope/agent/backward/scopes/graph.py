@@ -8,9 +8,9 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode, StopPoint
 from dynascope.agent.backward.captures.captures import LiftedHook, PassRun
-from dynascope.agent.backward.scopes.inputs import fact, forward_line, forward_place
+from dynascope.agent.backward.scopes.inputs import fact, forward_line
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, ViewOptions, few, fixed, virtual
+from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, few, fixed, virtual
 from dynascope.agent.internals.autograd.captured_graph import (
     forward_line_of,
     node_call_of,
@@ -29,22 +29,15 @@ NAME = "Forward"
 def code(live: LiveCapture) -> Iterator[str]:
     """Yield the lines of a function with the nodes so far."""
     nodes = live.graph.nodes if live.graph is not None else ()
-    return graph_code(nodes, "backward", _value_text)
-
-
-def _value_text(node: Any) -> str:
-    value = value_of(node)
-    return "" if value is None else value_text(value)
+    return graph_code(nodes, "backward", lambda node: "" if value_of(node) is None else value_text(value_of(node)))
 
 
 def graph_heading(live: LiveCapture, point: StopPoint) -> Heading:
     graph = live.graph
     nodes = list(graph.nodes) if graph is not None else []
 
-    def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        return (_node_row(live, node) for node in nodes[start:stop])
-
-    return Heading(GRAPH, Children(named=Rows(len(nodes), make)), expensive=True)
+    rows = Rows(len(nodes), lambda _options, start, stop: (_node_row(live, node) for node in nodes[start:stop]))
+    return Heading(GRAPH, Children(named=rows), expensive=True)
 
 
 def _node_row(live: LiveCapture, node: Any) -> Row:
@@ -56,7 +49,7 @@ def _place(live: LiveCapture, node: Any) -> Place | None:
     """Return the forward's line, from the compiled forward or from the autograd node."""
     if node_call_of(node) is None and (place := user_place(node)) is not None:
         return place
-    return forward_place(live, live.node_call_of_node(node))
+    return live.forward_place(live.node_call_of_node(node))
 
 
 def _facts(live: LiveCapture, node: Any) -> list[Row]:

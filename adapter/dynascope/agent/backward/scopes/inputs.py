@@ -33,12 +33,6 @@ def forward_line(live: LiveCapture, index: int) -> str:
     return NO_LINE if live.capture.names.get(index) == autograd_nodes.ROOT else UNKNOWN_LINE
 
 
-def forward_place(live: LiveCapture, index: int | None) -> Place | None:
-    """Return the line of the forward that created the node of a NodeCall, if known."""
-    frames = live.made_at(index) if index is not None else []
-    return (frames[0].path, frames[0].line) if frames else None
-
-
 def fact(name: str, value: object, made_at: Place | None = None) -> Row:
     return virtual(name, str(value), made_at=made_at)
 
@@ -67,7 +61,7 @@ def _input(live: LiveCapture, position: int) -> Row:
     origin = origin_text(live, origins, position)
     rows = [virtual("lifted for", origin), *tensor_rows(value, ViewOptions(None), None)]
     text = f"{value_text(value)} ← {origin}"
-    place = forward_place(live, origins[position] if position < len(origins) else None)
+    place = live.forward_place(origins[position] if position < len(origins) else None)
     children = few(rows)
     return Row(f"inputs[{position}]", text, type="fake tensor", children=children, made_at=place)
 
@@ -92,26 +86,24 @@ def _number_rows(name: str, live: LiveCapture, values: Sequence[Any], origins: S
 def saved_heading(live: LiveCapture, index: int) -> Heading:
     origins = live.capture.input_origins
     kept = [i for i, origin in enumerate(origins) if origin == index and i < len(live.inputs)]
-    packed = [(i, hook) for i, hook in enumerate(live.capture.hooks) if _unpacks(hook, index)]
+    packed = [
+        (i, hook) for i, hook in enumerate(live.capture.hooks) if (hook.kind, hook.node_call) == ("unpack_hook", index)
+    ]
     rows = [_saved_row(live, i, index) for i in kept] + [_packed_row(live, i, hook) for i, hook in packed]
     return Heading("Saved Tensors", few(rows))
-
-
-def _unpacks(hook: LiftedHook, index: int) -> bool:
-    return hook.kind == "unpack_hook" and hook.node_call == index
 
 
 def _packed_row(live: LiveCapture, position: int, hook: LiftedHook) -> Row:
     """Return the row of a packed tensor: not lifted, its hook is called when the graph runs."""
     place = live.place_of_hook(hook)
     by = f", by {place.name}" if place is not None else ""
-    saved = forward_place(live, hook.node_call)
+    saved = live.forward_place(hook.node_call)
     rows = [fact("hook", f"hooks[{position}]"), fact("saved at", forward_line(live, hook.node_call), saved)]
     return Row(f"hooks[{position}]", f"packed; unpacked when the graph runs{by}", children=few(rows))
 
 
 def _saved_row(live: LiveCapture, position: int, index: int) -> Row:
-    value, place = live.inputs[position], forward_place(live, index)
+    value, place = live.inputs[position], live.forward_place(index)
     rows = [fact("input", f"inputs[{position}]"), fact("saved at", forward_line(live, index), place)]
     rows += tensor_rows(value, ViewOptions(None), None)
     children = few(rows)

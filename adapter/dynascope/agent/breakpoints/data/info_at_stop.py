@@ -23,7 +23,7 @@ from dynascope.agent.internals.frames.translators import (
 )
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
-from dynascope.agent.internals.variables.contents import Constant, NestedFunction, Parts, Real, Unset
+from dynascope.agent.internals.variables.held import Constant, NestedFunction, Parts, Real, Unset
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DataBreakpointInfo

@@ -24,18 +24,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Contents,
-    Entries,
-    Items,
-    Members,
-    Number,
-    Object,
-    Real,
-    Tensor,
-    Unrealised,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.variables import is_variable, source_of, without_lazy
 
 
@@ -52,11 +41,11 @@ class Seen:
     @classmethod
     def of(cls, subject: Subject, line: int) -> Seen:
         content = subject.content
-        if isinstance(content, (Items, Entries, Members, Object)) and subject.variable is not None:
+        if isinstance(content, (held.Items, held.Entries, held.Members, held.Object)) and subject.variable is not None:
             identity: object = source_of(subject.variable) or id(subject.variable)
-        elif isinstance(content, Tensor) and subject.is_part:
+        elif isinstance(content, held.Tensor) and subject.is_part:
             identity = subject.row.value, getattr(content.node, "name", None)
-        elif isinstance(content, Real):
+        elif isinstance(content, held.Real):
             identity = id(content.value)
         else:
             identity = subject.row.value
@@ -73,7 +62,7 @@ class Subject:
     """The value as it is now, in terms of guards, nodes, symbols and mutations."""
 
     row: Row
-    content: Contents | None
+    content: held.Contents | None
     """None for a symbolic size, and for a real value that Dynamo does not track."""
     variable: object | None
     owner: object | None
@@ -111,23 +100,23 @@ def may_be_set(translator: Translator, what: str) -> bool:
         options = names.options()
         row = row_at(expression.value, names, options)
         content = of_row(row, options)[1] if row is not None else None
-    if isinstance(content, Object):
+    if isinstance(content, held.Object):
         return True
-    if not isinstance(content, (Real, Unrealised)):
+    if not isinstance(content, (held.Real, held.Unrealised)):
         return False
     kind = type(content.value)
     has_dict = kind.__dictoffset__ != 0 and not issubclass(kind, torch.Tensor)
     return has_dict or any(expression.attr in vars(each) for each in kind.__mro__)
 
 
-def of_row(row: Row, options: ViewOptions) -> tuple[object | None, Contents | None]:
+def of_row(row: Row, options: ViewOptions) -> tuple[object | None, held.Contents | None]:
     """Return the variable of a row, without cell and lazy wrapper, and its contents."""
     variable = row.subject
     if variable is None or isinstance(variable, Datum) or not is_variable(variable):
         return None, None
     variable = without_lazy(variable)[0] or variable
     content = contents(options, variable)
-    if isinstance(content, Cell) and content.contents is not None:
+    if isinstance(content, held.Cell) and content.contents is not None:
         variable = without_lazy(content.contents)[0] or content.contents
         content = contents(options, variable)
     return variable, content
@@ -141,7 +130,9 @@ def _subject(row: Row, expression: ast.expr, names: Names, options: ViewOptions)
         owner = of_row(owner_row, options)[0] if owner_row is not None else None
         attribute = expression.attr
     root = _root(expression, names, options)
-    symbolic = row.subject if is_symbolic(row.subject) else content.symbolic if isinstance(content, Number) else None
+    symbolic = (
+        row.subject if is_symbolic(row.subject) else content.symbolic if isinstance(content, held.Number) else None
+    )
     return Subject(
         row=row,
         content=content,
@@ -150,21 +141,21 @@ def _subject(row: Row, expression: ast.expr, names: Names, options: ViewOptions)
         attribute=attribute,
         is_part=not isinstance(expression, ast.Name),
         sources=_sources(_source(variable, content), expression, root),
-        node=content.node if isinstance(content, (Tensor, Number)) else None,
+        node=content.node if isinstance(content, (held.Tensor, held.Number)) else None,
         symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
         is_unwrapped=_is_unwrapped(content, expression, names, options),
     )
 
 
-def _is_unwrapped(content: Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
+def _is_unwrapped(content: held.Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
     """Whether Dynamo tracks the value; a part without its own variable is judged by its owner."""
     while content is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
         row = row_at(expression, names, options)
         content = of_row(row, options)[1] if row is not None else None
         if content is not None:
-            return isinstance(content, (Tensor, Number))
-    return content is not None and not isinstance(content, Unrealised)
+            return isinstance(content, (held.Tensor, held.Number))
+    return content is not None and not isinstance(content, held.Unrealised)
 
 
 def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | None:
@@ -191,7 +182,7 @@ def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozens
     return frozenset(map(as_written, sources))
 
 
-def _source(variable: object | None, content: Contents | None) -> str | None:
-    if isinstance(content, Unrealised):
+def _source(variable: object | None, content: held.Contents | None) -> str | None:
+    if isinstance(content, held.Unrealised):
         return content.source
     return source_of(variable) if variable is not None else None

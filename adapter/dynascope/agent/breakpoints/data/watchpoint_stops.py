@@ -21,7 +21,7 @@ from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.evaluation.comptime_context import NodeView
 from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, line_of, output_of
-from dynascope.agent.internals.graph.graph import inputs_of, node_text, source_of_input
+from dynascope.agent.internals.graph.graph import input_nodes, node_text, source_of_input
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.variables import source_of, without_lazy
@@ -95,7 +95,7 @@ class WatchpointStops(TraceObserver):
         self._happens("reads", hits)
 
     def _node_entered(self, node: Any) -> None:
-        inputs = inputs_of(node)
+        inputs = input_nodes(node)
         if not inputs or node.op == "output":
             return
         sources = {as_written(source) for each in inputs if (source := source_of_input(each))}
@@ -118,7 +118,11 @@ class WatchpointStops(TraceObserver):
     def _symbol_decided(self, events: list[SymbolEvent]) -> None:
         def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
             subjects = list(_subjects(watchpoint, stack))
-            texts = [_symbol_text(event) for event in events if _is_about(event, watchpoint, subjects)]
+            texts = [
+                f"{event}, where {event.symbol} is {as_written(event.sources[0])}" if event.sources else str(event)
+                for event in events
+                if _is_about(event, watchpoint, subjects)
+            ]
             return ", and ".join(texts) or None
 
         self._happens("writes", hits)
@@ -154,7 +158,8 @@ class WatchpointStops(TraceObserver):
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             hits: list[Hit] = []
             for watchpoint in self._watchpoints:
-                if getattr(watchpoint, access) and _is_compile_of(watchpoint, stack):
+                is_there = watchpoint.on.kind == "local" or watchpoint.is_of(code_of(stack[-1]))
+                if is_there and getattr(watchpoint, access):
                     text = text_for(watchpoint, stack)
                     if text is not None:
                         hits.append((watchpoint, _frame_of(watchpoint, stack), f"{text} ({_place(stack)})"))
@@ -263,10 +268,6 @@ def _subjects(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Iterator[S
                 yield subject
 
 
-def _is_compile_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> bool:
-    return watchpoint.on.kind == "local" or watchpoint.is_of(code_of(stack[-1]))
-
-
 def _frame_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Translator:
     """Return the frame to evaluate a condition in: the one that the watched name belongs to."""
     if watchpoint.on.kind != "local":
@@ -284,10 +285,6 @@ def _is_about(event: SymbolEvent, watchpoint: Watchpoint, subjects: Sequence[Sub
 def _is_symbol_of(fact: SymbolFact, watchpoint: Watchpoint) -> bool:
     watched = as_written(watchpoint.on.what)
     return fact.name == watchpoint.on.what or any(as_written(source).startswith(watched) for source in fact.sources)
-
-
-def _symbol_text(event: SymbolEvent) -> str:
-    return f"{event}, where {event.symbol} is {as_written(event.sources[0])}" if event.sources else str(event)
 
 
 def _mutation_text(what: str, attribute: str | None) -> str:

@@ -138,6 +138,9 @@ class _Step(NamedTuple):
     depth: int
     """The number of frames where the step began: no frame is kept alive."""
 
+    def ends_at(self, depth: int) -> bool:
+        return {"stepIn": True, "next": depth <= self.depth, "stepOut": depth < self.depth}.get(self.command, False)
+
 
 class CodeStops:
     """Stop threads in generated code; `use` may be called on any thread."""
@@ -189,7 +192,7 @@ class CodeStops:
         hits = self._hits.that_stop(reached, RunningContext(frame))
         if hits:
             self._stop(frame, document, Stop("breakpoint", ids_of(hits)))
-        elif step is not None and _ends(step, _depth(frame)):
+        elif step is not None and step.ends_at(_depth(frame)):
             self._stop(frame, document, Stop("step"))
 
     def _stop(self, frame: types.FrameType, document: Generated, stop: Stop) -> None:
@@ -229,8 +232,3 @@ def _depth(frame: types.FrameType) -> int:
     while below is not None:
         depth, below = depth + 1, below.f_back
     return depth
-
-
-def _ends(step: _Step, depth: int) -> bool:
-    """Whether a step ends in a frame this deep."""
-    return {"stepIn": True, "next": depth <= step.depth, "stepOut": depth < step.depth}.get(step.command, False)

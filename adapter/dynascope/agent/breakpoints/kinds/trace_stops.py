@@ -32,17 +32,29 @@ from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 
-class LineStops:
-    """The stop check of line breakpoints; `use` is called on any thread."""
+class _Stops:
+    """The stop check of one kind of breakpoint; `use`, which each kind has, is called on any thread."""
 
     every_instruction = False
+
+    def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
+        self._hook = hook
+        self._hits = Hits(send)
+
+    def _that_stop(self, state: ThreadState, at: Activation, reached: Sequence[AgentBreakpoint]) -> list[int]:
+        """Return the ids of the breakpoints reached by a frame that stop."""
+        visit = Visit(state, at_instruction=True)
+        return ids_of(self._hits.that_stop(reached, TracedFrame(at.translator), visit)) if reached else []
+
+
+class LineStops(_Stops):
+    """The stop check of line breakpoints."""
 
     def __init__(
         self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType, Sequence[int]], None]
     ) -> None:
         """Call `stops_in` with the code and the ids of the breakpoints that stop in it."""
-        self._hook = hook
-        self._hits = Hits(send)
+        super().__init__(hook, send)
         self._stops_in = stops_in
         self._table: Mapping[str, Mapping[int, Sequence[AgentBreakpoint]]] = {}
 
@@ -65,24 +77,20 @@ class LineStops:
         if activation.comes_back:
             return None
         lines = self._table.get(real_path(activation.code.co_filename))
-        candidates = lines.get(activation.line or 0) if lines is not None else None
-        visit = Visit(state, at_instruction=True)
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
-        if not hits:
+        reached = lines.get(activation.line or 0, ()) if lines is not None else ()
+        ids = self._that_stop(state, activation, reached)
+        if not ids:
             return None
-        self._stops_in(activation.code, ids_of(hits))
-        return Stop("breakpoint", ids_of(hits))
+        self._stops_in(activation.code, ids)
+        return Stop("breakpoint", ids)
 
 
-class FunctionStops:
-    """The stop check of function breakpoints; `use` is called on any thread."""
-
-    every_instruction = False
+class FunctionStops(_Stops):
+    """The stop check of function breakpoints."""
 
     def __init__(self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType], None]) -> None:
         """Call `stops_in` with the code in which a breakpoint stops."""
-        self._hook = hook
-        self._hits = Hits(send)
+        super().__init__(hook, send)
         self._stops_in = stops_in
         self._named: Sequence[Named] = ()
 
@@ -97,28 +105,26 @@ class FunctionStops:
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         if not activation.enters_function or activation.comes_back:
             return None
-        candidates = [breakpoint for pattern, breakpoint in self._named if _names(pattern, activation.code)]
-        visit = Visit(state, at_instruction=True)
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
-        if not hits:
+        reached = [breakpoint for pattern, breakpoint in self._named if _names(pattern, activation.code)]
+        ids = self._that_stop(state, activation, reached)
+        if not ids:
             return None
         self._stops_in(activation.code)
-        return Stop("function breakpoint", ids_of(hits))
+        return Stop("function breakpoint", ids)
 
 
 def _names(pattern: str, code: types.CodeType) -> bool:
     return names_function_of(pattern, code.co_qualname, code.co_filename)
 
 
-class InstructionStops:
-    """The stop check of instruction breakpoints; `use` is called on any thread."""
+class InstructionStops(_Stops):
+    """The stop check of instruction breakpoints."""
 
     every_instruction = True
 
     def __init__(self, hook: Hook, listings: Listings, send: Callable[[Message], None]) -> None:
-        self._hook = hook
+        super().__init__(hook, send)
         self._listings = listings
-        self._hits = Hits(send)
         self._table = _Table(listings, ())
 
     def use(self, addressed: Sequence[AddressedBreakpoint]) -> None:
@@ -132,10 +138,8 @@ class InstructionStops:
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         if not activation.may_stop:
             return None
-        candidates = self._table.at(activation)
-        visit = Visit(state, at_instruction=True)
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
-        return Stop("instruction breakpoint", ids_of(hits)) if hits else None
+        ids = self._that_stop(state, activation, self._table.at(activation))
+        return Stop("instruction breakpoint", ids) if ids else None
 
 
 class _Table:

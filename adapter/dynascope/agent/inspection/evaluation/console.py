@@ -283,13 +283,9 @@ def _is_harmless_owner(name: str, names: Names) -> bool:
         named = names.find(name)
     except KeyError:
         return True
-    real = named.real if named.variable is None else _module_of(named.variable, names)
+    content = None if named.variable is None else contents(names.options(), named.variable)
+    real = named.real if content is None else getattr(content, "value", None)
     return type(real) is not types.ModuleType or real.__name__.partition(".")[0] in _HARMLESS_MODULES
-
-
-def _module_of(variable: object, names: Names) -> Any:
-    content = contents(names.options(), variable)
-    return getattr(content, "value", None)
 
 
 def root_name(expression: ast.expr) -> str | None:

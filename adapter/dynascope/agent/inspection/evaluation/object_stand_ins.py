@@ -21,7 +21,7 @@ from dynascope.agent.inspection.values.names import NamedValue
 from dynascope.agent.inspection.values.stand_ins import ORIGINALS, StandIn, refuse
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake
-from dynascope.agent.internals.variables.contents import MISSING
+from dynascope.agent.internals.variables.held import MISSING
 
 TOLD = frozenset({"__class__", "data_ptr", "grad", "grad_fn"})
 """Attributes that an expression reads with `attribute`, because a fake has its own."""
@@ -157,17 +157,13 @@ class _ObjectStandIn(StandIn):
         return id(self) if real is None else id(real)
 
     def __dir__(self) -> list[str]:
-        return sorted({*_own_names(self), *dir(_state(self).cls)})
+        _, cls, real, pending, _ = _state(self)
+        return sorted({*concrete.instance_attributes(real), *pending, *dir(cls)})
 
 
 def _state(stand_in: Any) -> _StandInState:
     state: _StandInState = object.__getattribute__(stand_in, "_dynascope_state")
     return state
-
-
-def _own_names(stand_in: Any) -> list[str]:
-    _, _, real, pending, _ = _state(stand_in)
-    return list(dict.fromkeys([*concrete.instance_attributes(real), *pending]))
 
 
 def _attributes_of(stand_in: Any) -> dict[str, Any]:

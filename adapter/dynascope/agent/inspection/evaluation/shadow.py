@@ -34,21 +34,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     is_tensor,
     symbolic_text,
 )
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Constant,
-    Entries,
-    Items,
-    Members,
-    NestedFunction,
-    Number,
-    Object,
-    Parts,
-    Real,
-    Tensor,
-    Unrealised,
-    Unset,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import SideEffects, is_variable, key_variable
 
@@ -106,43 +92,43 @@ class Shadow:
 
     def _make(self, variable: object) -> Any:  # noqa: C901 - one case a line
         match contents(variable, self.effects):
-            case Constant(value):
+            case held.Constant(value):
                 return value
-            case Real(value) | Unrealised(value):
+            case held.Real(value) | held.Unrealised(value):
                 return self.of_real(value)
-            case Tensor(example, node, cls):
+            case held.Tensor(example, node, cls):
                 return self.number(example) if is_symbolic(example) else self.tensor(example, node, cls)
-            case Number(symbolic):
+            case held.Number(symbolic):
                 return self.number(symbolic)
-            case Cell(inner):
+            case held.Cell(inner):
                 if inner is None:
                     raise EvaluationError("This name is not bound yet.")
                 return self.of_variable(inner)
-            case Unset(why):
+            case held.Unset(why):
                 raise EvaluationError(f"This name has no value here ({why}).")
-            case Items() | Entries() | Members() as content:
+            case held.Items() | held.Entries() | held.Members() as content:
                 return self.container(content, variable)
-            case Object(value, cls) if issubclass(cls, enum.Enum):
+            case held.Object(value, cls) if issubclass(cls, enum.Enum):
                 return value
-            case Object() as content:
+            case held.Object() as content:
                 if content.cls in _AS_THEY_ARE or issubclass(content.cls, (int, float, str, bytes)):
                     return self._make_real(content.value)
                 return object_stand_in(
                     self, NamedValue(variable), content.cls, content.value, content.pending, content.builtin_part
                 )
-            case NestedFunction() as content:
+            case held.NestedFunction() as content:
                 return self._nested_function(content)
-            case Parts() as content:
+            case held.Parts() as content:
                 return self._parts(variable, content)
 
-    def container(self, content: Items | Entries | Members, variable: object = None) -> Any:
+    def container(self, content: held.Elements, variable: object = None) -> Any:
         """Copy a tracked container, read-only; it is registered before it is filled, for cycles."""
-        if isinstance(content, Entries):
+        if isinstance(content, held.Entries):
             table = self._keep(variable, _DICTS.get(content.kind, ReadOnlyDict)())
             for key, value in content.entries.items():
                 dict.__setitem__(table, self.of_variable(key_variable(key)), self.of_variable(value))
             return table
-        if isinstance(content, Members):
+        if isinstance(content, held.Members):
             members = [self.of_variable(key_variable(member)) for member in content.members]
             return frozenset(members) if content.kind == "frozenset" else ReadOnlySet(members)
         if content.kind in ("list", "deque"):
@@ -152,7 +138,7 @@ class Shadow:
         values = tuple(map(self.of_variable, content.items))
         return torch.Size(values) if content.kind == "torch.Size" else values
 
-    def _nested_function(self, content: NestedFunction) -> Any:
+    def _nested_function(self, content: held.NestedFunction) -> Any:
         if not self.runs_user_code:
             return _not_now(content.name)
         cells = tuple(types.CellType(self.of_variable(content.cells[name])) for name in content.code.co_freevars)
@@ -162,7 +148,7 @@ class Shadow:
             function.__kwdefaults__ = dict(self.of_variable(content.keyword_defaults))
         return function
 
-    def _parts(self, variable: object, content: Parts) -> Any:
+    def _parts(self, variable: object, content: held.Parts) -> Any:
         if content.rest is not None:
             return iter([self._next(item) for item in content.rest])
         if content.is_iterator:

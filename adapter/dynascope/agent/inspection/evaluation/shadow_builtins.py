@@ -25,7 +25,7 @@ from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.stand_ins import ReadOnlyDict, StandIn
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of
-from dynascope.agent.internals.variables.contents import MISSING
+from dynascope.agent.internals.variables.held import MISSING
 
 
 class _TypeOfShadows(type):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +16,7 @@ from dynascope.agent.internals.codegen.reconstruction import expression, parts_o
 from dynascope.agent.internals.frames.instructions import Instruction, described
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, instruction
-from dynascope.agent.internals.variables.contents import Cell, Entries, Items, Members, NestedFunction, Object, Parts
+from dynascope.agent.internals.variables.held import Cell, Entries, Items, Members, NestedFunction, Object, Parts
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import SideEffects, is_variable, source_of, without_lazy
 
@@ -178,7 +178,7 @@ def _rows(options: ViewOptions, ending: EndedGraph, names: ValueNames) -> Iterab
     yield virtual("reason", ending.reason.partition("\n")[0])
     yield virtual("graph", ending.graph_name or "not called: nothing to compute")
     outputs = ending.outputs() if ending.graph_name is not None else []
-    yield _group("outputs", [_output(i, names.of(variable), variable) for i, variable in enumerate(outputs)])
+    yield _group("outputs", [_numbered(i, names, variable) for i, variable in enumerate(outputs)])
     yield _group("restored", _by_frame(ending, lambda frame: frame.values(), shows_way=True))
     yield _group("unchanged", _by_frame(ending, lambda frame: frame.unchanged.items()))
     yield _group("cells", _by_frame(ending, lambda frame: frame.cells.items()))
@@ -188,7 +188,7 @@ def _rows(options: ViewOptions, ending: EndedGraph, names: ValueNames) -> Iterab
     temporaries = ending.temporaries().items()
     yield _group("temporaries", [_kept(name, subject, ending, names) for name, subject in temporaries])
     uses = sorted((ending.uses or {}).items(), key=lambda use: -use[1])
-    yield _group("uses", [_used(subject, times, names) for subject, times in uses])
+    yield _group("uses", [partial(_subject, text=str(times), subject=each, names=names) for each, times in uses])
     overridden = ending.overridden()
     if overridden:
         rows = [virtual(expression(old), expression(new)) for old, new in overridden.items()]
@@ -217,7 +217,7 @@ def _by_frame(
         function = original_code(code_of(frame.translator)).co_name
         for name, value in values(frame):
             label = f"{name} in {function}" if len(ending.frames) > 1 else name
-            rows.append(functools.partial(_value, name=label, value=value, shows_way=shows_way))
+            rows.append(partial(_value, name=label, value=value, shows_way=shows_way))
     return rows
 
 
@@ -229,13 +229,13 @@ def _value(options: ViewOptions, name: str, value: object, shows_way: bool) -> R
     return row
 
 
-def _output(index: int, names: str, variable: object) -> Make:
-    return lambda options: symbolic.row(options, f"[{index}] {names}".rstrip(), variable, None)
+def _numbered(index: int, names: ValueNames, variable: object) -> Make:
+    return lambda options: symbolic.row(options, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
 
 
 def _change(index: int, names: ValueNames, variable: object | None) -> Make:
     def make(options: ViewOptions) -> Row:
-        row = symbolic.row(options, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
+        row = _numbered(index, names, variable)(options)
         attributes = [] if options.effects is None else list(options.effects.pending_attributes(variable))
         changes = [f"sets .{name}" for name in attributes if name != "cell_contents"]
         row.type, row.value = f"{row.type}: {row.value}", ", ".join(changes) or f"takes {row.value}"
@@ -248,10 +248,6 @@ def _kept(name: str, subject: object, ending: EndedGraph, names: ValueNames) -> 
     times = (ending.uses or {}).get(subject)
     why = f"{name}, needed {times} times" if times is not None and times > 1 else name
     return lambda options: _subject(options, why, subject, names)
-
-
-def _used(subject: object, times: int, names: ValueNames) -> Make:
-    return lambda options: _subject(options, str(times), subject, names)
 
 
 def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames) -> Row:

@@ -31,7 +31,7 @@ from dynascope.agent.inspection.values.text import (
 )
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
-from dynascope.agent.internals.variables.contents import MISSING
+from dynascope.agent.internals.variables.held import MISSING
 from dynascope.agent.program.interruption import is_of_program
 from dynascope.wire.dap import VariablePresentationHint
 

@@ -22,7 +22,7 @@ from dynascope.agent.internals.frames.frame_state import (
 )
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of, output_of
-from dynascope.agent.internals.variables.contents import MISSING, Cell, Unset
+from dynascope.agent.internals.variables.held import MISSING, Cell, Unset
 from dynascope.agent.internals.variables.variables import SideEffects
 
 _HIDDEN = re.compile(r"\.\d+|implicit\d+")

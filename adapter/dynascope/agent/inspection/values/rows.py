@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, groupby, islice
 from typing import Any, Literal, NamedTuple
 
@@ -193,11 +192,7 @@ def fixed(rows: list[Row]) -> Rows:
 
 def computed(make: Callable[[ViewOptions], list[Row]]) -> Rows:
     """Return few rows whose number is known only once created: they count as one page."""
-    return Rows(PAGE_LIMIT, partial(_page, make), are_few=True)
-
-
-def _page(make: Callable[[ViewOptions], list[Row]], options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-    return islice(iter(make(options)), start, stop)
+    return Rows(PAGE_LIMIT, lambda options, start, stop: islice(iter(make(options)), start, stop), are_few=True)
 
 
 def few(rows: list[Row] | Callable[[ViewOptions], list[Row]]) -> Children:

@@ -18,22 +18,7 @@ from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, Vi
 from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text
 from dynascope.agent.inspection.values.tensors import tensor_rows
 from dynascope.agent.inspection.values.text import class_text
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Constant,
-    Contents,
-    Entries,
-    Items,
-    Members,
-    NestedFunction,
-    Number,
-    Object,
-    Parts,
-    Real,
-    Tensor,
-    Unrealised,
-    Unset,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.variables import (
     class_names,
     is_modified,
@@ -63,13 +48,13 @@ def _row(options: ViewOptions, name: str, variable: object, path: str | None) ->
     if realized is not None:
         variable = realized
     content = contents(options, variable)
-    if type(content) is Cell:
+    if type(content) is held.Cell:
         if content.contents is None:
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
         inside = _row(options, name, content.contents, path)
         inside.is_number = False  # the name's variable is the cell
         return inside
-    if type(content) is Unrealised and content.computed_from is None:
+    if type(content) is held.Unrealised and content.computed_from is None:
         real = concrete.row(options, name, content.value, path)
         kind = f"{real.type} (not realized by Dynamo yet)"
         lazy = Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
@@ -82,26 +67,26 @@ def _row(options: ViewOptions, name: str, variable: object, path: str | None) ->
     return value_row
 
 
-def is_number(content: Contents) -> bool:
+def is_number(content: held.Contents) -> bool:
     """Whether a value is a number, a bool, a string or None, symbolic or not."""
     match content:
-        case Number():
+        case held.Number():
             return True
-        case Constant(value) | Unrealised(value):
+        case held.Constant(value) | held.Unrealised(value):
             return type(value) in (int, float, bool, str, type(None))
     return False
 
 
-def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:
+def _places(content: held.Contents) -> tuple[Whereabouts, Whereabouts]:
     """Return where a variable was created, and where its value is defined."""
     match content:
-        case Tensor() | Number():
+        case held.Tensor() | held.Number():
             return place_of_node(content.node), None
-        case NestedFunction():
+        case held.NestedFunction():
             return None, (content.code.co_filename, content.code.co_firstlineno)
-        case Object():
+        case held.Object():
             return None, place_of_class(content.cls)
-        case Constant() | Real():
+        case held.Constant() | held.Real():
             return None, place_of_value(content.value)
     return None, None
 
@@ -112,55 +97,55 @@ def in_place_of(options: ViewOptions, name: str, value: object, path: str | None
     return None if tracked is None else row(options, name, tracked, path)
 
 
-def type_text(variable: object, content: Contents) -> str:
+def type_text(variable: object, content: held.Contents) -> str:
     """Return the Python type where it is known, else the kind of VariableTracker."""
     kind = class_names(variable)[0]
     match content:
-        case Constant() | Unrealised():
+        case held.Constant() | held.Unrealised():
             return class_text(type(content.value))
-        case Tensor() if kind == "NumpyNdarrayVariable":
+        case held.Tensor() if kind == "NumpyNdarrayVariable":
             return "numpy.ndarray"
-        case Tensor():
+        case held.Tensor():
             return class_text(content.class_type) if content.class_type else "torch.Tensor"
-        case Object():
+        case held.Object():
             return class_text(content.cls)
-        case Items() | Entries() | Members():
+        case held.Items() | held.Entries() | held.Members():
             return content.kind
     return kind
 
 
-def children(variable: object, content: Contents, path: str | None) -> Children | None:  # noqa: C901 - one case a line
+def children(variable: object, content: held.Contents, path: str | None) -> Children | None:  # noqa: C901 - one case a line
     """Return a variable's children; the last named rows are its reconstruction and its kind."""
     match content:
-        case Constant() | Real():
+        case held.Constant() | held.Real():
             inside = concrete.children(_NO_LOOK, content.value, path)
             return inside or (Children(named=_about(variable)) if source_object(variable) is not None else None)
-        case Unset() | Cell():
+        case held.Unset() | held.Cell():
             return None
-        case Tensor():
+        case held.Tensor():
             if not issubclass(type(content.example), torch.Tensor):
                 return None
             return few(functools.partial(_rows_of_tensor, variable, content, path))
-        case Number():
+        case held.Number():
             return few(lambda options: _number_rows(options, variable, content))
-        case Unrealised():
+        case held.Unrealised():
             _, arguments = content.computed_from or ("", ())
-            return Children(indexed=_element_rows(Items("", list(arguments)), None))
-        case Items() | Entries() | Members():
+            return Children(indexed=_element_rows(held.Items("", list(arguments)), None))
+        case held.Items() | held.Entries() | held.Members():
             return Children(named=_about(variable), indexed=_element_rows(content, path))
-        case Object():
+        case held.Object():
             indexed = _element_rows(content.builtin_part, path)
             return Children(named=_attribute_rows(variable, content, path), indexed=indexed)
-        case Parts():
+        case held.Parts():
             return Children(named=_part_and_about_rows(variable, content.parts, path))
-        case NestedFunction():
+        case held.NestedFunction():
             defaults = {"__defaults__": content.defaults, "__kwdefaults__": content.keyword_defaults}
             parts = {**content.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
             where = virtual("code", f"{content.code.co_filename}:{content.code.co_firstlineno}")
             return Children(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
-def _rows_of_tensor(variable: object, content: Tensor, path: str | None, options: ViewOptions) -> list[Row]:
+def _rows_of_tensor(variable: object, content: held.Tensor, path: str | None, options: ViewOptions) -> list[Row]:
     origin, kind = origin_rows(options, variable, "made here"), class_names(variable)[0]
     *before, last = tensor_rows(content.example, options, path, content.node, origin, kind)
     return [*before, *way_rows(options, variable), last]
@@ -175,25 +160,25 @@ def _about(variable: object) -> Rows:
     return Rows(_ABOUT, lambda options, start, stop: iter(about_rows(options, variable)[start:stop]))
 
 
-def _number_rows(options: ViewOptions, variable: object, content: Number) -> list[Row]:
+def _number_rows(options: ViewOptions, variable: object, content: held.Number) -> list[Row]:
     from dynascope.agent.internals.graph.graph import node_text
 
     rows = [virtual("node", node_text(content.node))] if content.node is not None else []
     return rows + about_rows(options, variable)
 
 
-def _element_rows(part: Items | Entries | Members | None, path: str | None) -> Rows:
+def _element_rows(part: held.Elements | None, path: str | None) -> Rows:
     match part:
-        case Items():
+        case held.Items():
             return _item_rows(part, path)
-        case Entries():
+        case held.Entries():
             return _entry_rows(part, path)
-        case Members():
+        case held.Members():
             return _member_rows(part)
     return NONE
 
 
-def _item_rows(content: Items, path: str | None) -> Rows:
+def _item_rows(content: held.Items, path: str | None) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, min(stop, len(content.items))):
             field = content.names[i] if i < len(content.names) else None
@@ -203,18 +188,18 @@ def _item_rows(content: Items, path: str | None) -> Rows:
     return Rows(len(content.items), make)
 
 
-def _entry_rows(content: Entries, path: str | None) -> Rows:
+def _entry_rows(content: held.Entries, path: str | None) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for key, value in islice(content.entries.items(), start, stop):
             variable = key_variable(key)
             key_content = contents(options, variable)
-            plain = key_content.value if isinstance(key_content, (Constant, Unrealised)) else ()
+            plain = key_content.value if isinstance(key_content, (held.Constant, held.Unrealised)) else ()
             yield row(options, variable_text(options, variable, 1), value, concrete.subscript(path, plain))
 
     return Rows(len(content.entries), make)
 
 
-def _member_rows(content: Members) -> Rows:
+def _member_rows(content: held.Members) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i, member in enumerate(islice(content.members, start, stop), start):
             yield row(options, f"[{i}]", key_variable(member), None)
@@ -222,7 +207,7 @@ def _member_rows(content: Members) -> Rows:
     return Rows(len(content.members), make)
 
 
-def _attribute_rows(variable: object, content: Object, path: str | None) -> Rows:
+def _attribute_rows(variable: object, content: held.Object, path: str | None) -> Rows:
     """Return the real object's attributes, or those set while tracing, then `VariableTracker`."""
 
     @functools.cache
@@ -257,9 +242,9 @@ def _set_in_module(options: ViewOptions, value: object) -> dict[str, object]:
         if variable is None or not is_modified(variable):
             continue
         content = contents(options, variable)
-        for key, entry in content.entries.items() if isinstance(content, Entries) else ():
+        for key, entry in content.entries.items() if isinstance(content, held.Entries) else ():
             name = contents(options, key_variable(key))
-            if isinstance(name, (Constant, Unrealised)) and type(name.value) is str:
+            if isinstance(name, (held.Constant, held.Unrealised)) and type(name.value) is str:
                 pending[name.value] = entry
     return pending
 

@@ -16,28 +16,12 @@ from dynascope.agent.inspection.values.text import (
     value_text,
 )
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
-from dynascope.agent.internals.variables import kinds
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Constant,
-    Contents,
-    Entries,
-    Items,
-    Members,
-    NestedFunction,
-    Number,
-    Object,
-    Parts,
-    Real,
-    Tensor,
-    Unrealised,
-    Unset,
-)
+from dynascope.agent.internals.variables import held, kinds
 from dynascope.agent.internals.variables.variables import class_names, key_variable
 from dynascope.agent.program.interruption import is_of_program
 
 
-def contents(options: ViewOptions, variable: object) -> Contents:
+def contents(options: ViewOptions, variable: object) -> held.Contents:
     """Return the contents of a variable. Raises only what a signal handler raises."""
     assert options.effects is not None
     try:
@@ -45,7 +29,7 @@ def contents(options: ViewOptions, variable: object) -> Contents:
     except Exception as error:  # a kind that lacks a field in some torch version must not fail the whole view
         if is_of_program(error):
             raise
-        return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
+        return held.Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
 
 
 def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
@@ -53,17 +37,17 @@ def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
     return contents_text(options, contents(options, variable), depth)
 
 
-def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  # noqa: C901 - one case a line
+def contents_text(options: ViewOptions, content: held.Contents, depth: int) -> str:  # noqa: C901 - one case a line
     match content:
-        case Constant() | Real():
+        case held.Constant() | held.Real():
             return value_text(content.value, options, depth)
-        case Tensor():
+        case held.Tensor():
             if issubclass(type(content.example), torch.Tensor):
                 return tensor_text(content.example)
             return "tensor" if content.example is None else number_text(content.example, options)
-        case Number():
+        case held.Number():
             return number_text(content.symbolic, options)
-        case Unrealised():
+        case held.Unrealised():
             if options.decided_only:
                 return NOT_READ
             if content.computed_from is not None:
@@ -71,40 +55,40 @@ def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  
                 texts = [variable_text(options, argument, depth + 1) for argument in arguments]
                 return f"{value_text(content.value, options, depth)} = {name}({', '.join(texts)})"
             return value_text(content.value, options, depth)
-        case Items() | Entries() | Members():
+        case held.Items() | held.Entries() | held.Members():
             return _elements_text(options, content, depth, content.kind)
-        case Cell():
+        case held.Cell():
             return "unset" if content.contents is None else variable_text(options, content.contents, depth)
-        case Object():
+        case held.Object():
             return _object_text(options, content, depth)
-        case Parts():
+        case held.Parts():
             if not content.call:
                 return content.title
             if depth >= depth_shown(options):
                 return f"{content.title}(…)"
             texts = [variable_text(options, part, depth + 1) for part in content.parts.values()]
             return f"{content.title}({', '.join(texts[: items_shown(options)])})"
-        case NestedFunction():
+        case held.NestedFunction():
             return f"function {content.name}"
-        case Unset():
+        case held.Unset():
             return content.why
 
 
-def _elements_text(options: ViewOptions, content: Items | Entries | Members, depth: int, name: str) -> str:
+def _elements_text(options: ViewOptions, content: held.Elements, depth: int, name: str) -> str:
     match content:
-        case Items("torch.Size", items):
+        case held.Items("torch.Size", items):
             return f"torch.Size([{', '.join([_size_text(options, item) for item in items])}])"
-        case Items(kind, items, names):
+        case held.Items(kind, items, names):
             brackets, count = "[]" if kind in ("list", "deque") else "()", len(items)
             plain = (variable_text(options, item, depth + 1) for item in items)
             texts = (f"{names[i]}={text}" if i < len(names) else text for i, text in enumerate(plain))
-        case Entries(_, entries):
+        case held.Entries(_, entries):
             brackets, count = "{}", len(entries)
             texts = (
                 f"{variable_text(options, key_variable(key), depth + 1)}: {variable_text(options, value, depth + 1)}"
                 for key, value in entries.items()
             )
-        case Members(_, members):
+        case held.Members(_, members):
             brackets, count = "{}", len(members)
             texts = (variable_text(options, key_variable(member), depth + 1) for member in members)
     return preview(options, name, brackets, count, depth, texts)
@@ -112,12 +96,12 @@ def _elements_text(options: ViewOptions, content: Items | Entries | Members, dep
 
 def _size_text(options: ViewOptions, variable: object) -> str:
     content = contents(options, variable)
-    if isinstance(content, Number):
+    if isinstance(content, held.Number):
         return symbolic_text(content.symbolic)
     return contents_text(options, content, PREVIEW_DEPTH)
 
 
-def _object_text(options: ViewOptions, content: Object, depth: int) -> str:
+def _object_text(options: ViewOptions, content: held.Object, depth: int) -> str:
     name = short_name(content.cls)
     if content.builtin_part is not None:
         return _elements_text(options, content.builtin_part, depth, name)

@@ -71,7 +71,9 @@ def _keys_of(call: BackwardCall, accumulates: bool) -> list[NodeKey]:
                 key.certain["its gradient"] = "added to `.grad`" if accumulates else "returned"
             _read_node(node, key)
         key.certain["gradients it makes"] = ", ".join(_flows(edges)) or "none"
-        key.connections = _connections(numbers, edges)
+        key.connections = ", ".join(
+            "none" if node is None else f"#{_number(numbers, node)}.{position}" for node, position in edges
+        )
         keys.append(key)
     return keys
 
@@ -86,10 +88,6 @@ def _edges_of_root(call: BackwardCall) -> list[tuple[AutogradNode | None, int]]:
 def _number(numbers: dict[Any, int], node: Any) -> int:
     """Return the engine's number of a node, given when it first reaches the node."""
     return numbers.setdefault(node, len(numbers))
-
-
-def _connections(numbers: dict[Any, int], edges: Sequence[tuple[AutogradNode | None, int]]) -> str:
-    return ", ".join("none" if node is None else f"#{_number(numbers, node)}.{position}" for node, position in edges)
 
 
 def _flows(edges: Sequence[tuple[AutogradNode | None, int]]) -> list[str]:

@@ -6,6 +6,7 @@ import sys
 import types
 from typing import Any
 
+_MODULE = "torch._dynamo.compiled_autograd"
 _FLAGS = (
     "compiled_autograd_enabled",
     "compiled_autograd_enabled_force_eager",
@@ -26,14 +27,14 @@ _OF_AOT = (
 
 def flags() -> dict[str, str]:
     """Return the module's flags (2.4) and `COMPILE_COUNTER` (2.1); none before its import."""
-    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    module = sys.modules.get(_MODULE)
     content = vars(module) if module is not None else {}
     return {name: repr(content[name]) for name in (*_FLAGS, "COMPILE_COUNTER") if name in content}
 
 
 def operators() -> dict[str, Any]:
     """Return the engine's functions in `compiled_autograd.ops` by name (`OpNamespace`, 2.7)."""
-    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    module = sys.modules.get(_MODULE)
     content = vars(module.ops) if module is not None else {}
     return {name: value for name, value in content.items() if name != "custom_function_name_counter"}
 
@@ -106,14 +107,11 @@ def is_capturing() -> bool:
 def _is_in_capture(innermost: types.FrameType) -> bool:
     frame: types.FrameType | None = innermost
     while frame is not None:
-        if frame.f_code.co_qualname.startswith("AutogradCompilerInstance.") and _is_of_dynamo(frame):
+        module = frame.f_globals.get("__name__")
+        if module == _MODULE and frame.f_code.co_qualname.startswith("AutogradCompilerInstance."):
             return True
         frame = frame.f_back
     return False
-
-
-def _is_of_dynamo(frame: types.FrameType) -> bool:
-    return frame.f_globals.get("__name__") == "torch._dynamo.compiled_autograd"
 
 
 def error_text(error: BaseException) -> str:
@@ -125,4 +123,4 @@ def error_text(error: BaseException) -> str:
 
 def runs_compiled_backward() -> bool:
     """Whether a captured backward runs now (`in_compiled_autograd_region`, 2.4)."""
-    return bool(sys.modules["torch._dynamo.compiled_autograd"].in_compiled_autograd_region)
+    return bool(sys.modules[_MODULE].in_compiled_autograd_region)

@@ -18,21 +18,7 @@ from torch._dynamo.variables import base as _base
 from dynascope.agent.internals.codegen.codegen import EndedGraph, ending_of
 from dynascope.agent.internals.frames.instructions import constant_text
 from dynascope.agent.internals.sources import source_text
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Constant,
-    Contents,
-    Entries,
-    Items,
-    Members,
-    NestedFunction,
-    Number,
-    Object,
-    Parts,
-    Real,
-    Unrealised,
-    Unset,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import (
     SideEffects,
@@ -149,11 +135,11 @@ class _InstructionReader:
         text = expression(used)
         return Way("source", f"{text}, with the changes that are replayed on it" if modified else text)
 
-    def _made_anew(self, seen: object, known: dict[str, Any], names: tuple[str, ...], content: Contents) -> Way:
+    def _made_anew(self, seen: object, known: dict[str, Any], names: tuple[str, ...], content: held.Contents) -> Way:
         if self._is_constant(content, names):
             shown = (
                 f"the constant {constant_text(content.value)}"
-                if isinstance(content, (Constant, Real))
+                if isinstance(content, (held.Constant, held.Real))
                 else "a constant"
             )
             return Way("constant", shown)
@@ -165,20 +151,20 @@ class _InstructionReader:
         has_own = type(seen).reconstruct is not _base.VariableTracker.reconstruct  # type: ignore[attr-defined]
         if type(mutation).__name__ == "AttributeMutationNew" and not has_own:
             return self._new_object(seen, mutation, names, content)
-        if isinstance(content, Unset):
+        if isinstance(content, held.Unset):
             return Way("constant", content.why)
         if not has_own:
             return Way("impossible", f"Dynamo has no bytecode that makes a {names[0].removesuffix('Variable')} again")
         return self._of_parts(f"{_what(content, names)} made anew", content)
 
-    def _new_object(self, seen: object, mutation: Any, names: tuple[str, ...], content: Contents) -> Way:
+    def _new_object(self, seen: object, mutation: Any, names: tuple[str, ...], content: held.Contents) -> Way:
         if "CellVariable" in names:
             return self._of_parts("a new cell", content, "new object")
         if getattr(mutation, "cls_source", None) is None:
             return Way("impossible", "an object whose class was made in the compiled function")
         return self._of_parts(f"{_what(content, names)}: __new__, then its attributes", content, "new object")
 
-    def _of_parts(self, text: str, content: Contents, kind: Kind = "rebuilt") -> Way:
+    def _of_parts(self, text: str, content: held.Contents, kind: Kind = "rebuilt") -> Way:
         if self._depth >= _DEPTH:
             return Way(kind, text)
         self._depth += 1
@@ -206,22 +192,22 @@ class _InstructionReader:
         if "TensorWithTFOverrideVariable" in names:
             return f"{text}, as its subclass"
         content = contents(seen, self._effects)
-        is_float = isinstance(content, Number) and issubclass(type(content.symbolic), torch.SymFloat)
+        is_float = isinstance(content, held.Number) and issubclass(type(content.symbolic), torch.SymFloat)
         return f"{text}.item()" if is_float or fields(seen).get("need_unwrap") is True else text
 
-    def _is_constant(self, content: Contents, names: tuple[str, ...]) -> bool:
+    def _is_constant(self, content: held.Contents, names: tuple[str, ...]) -> bool:
         match content:
-            case Constant() | Real():
+            case held.Constant() | held.Real():
                 return _is_safe(content.value)
-            case Object():
+            case held.Object():
                 return issubclass(type(content.value), (enum.Enum, type))
-            case Unrealised():
+            case held.Unrealised():
                 return False
-            case Items() if content.kind in ("tuple", "torch.Size"):
+            case held.Items() if content.kind in ("tuple", "torch.Size"):
                 return len(content.items) <= _PARTS_READ and all(map(self._is_constant_variable, content.items))
-            case Parts() if "SliceVariable" in names:
+            case held.Parts() if "SliceVariable" in names:
                 return all(map(self._is_constant_variable, content.parts.values()))
-            case Members() if content.kind == "frozenset":
+            case held.Members() if content.kind == "frozenset":
                 return all(self._is_constant_variable(key_variable(each)) for each in content.members)
         return False
 
@@ -248,43 +234,43 @@ def _is_safe(value: object) -> bool:
     return kind in _CONSTANT_TYPES or issubclass(kind, (enum.Enum, type, torch.Size, types.GenericAlias))
 
 
-def _what(content: Contents, names: tuple[str, ...]) -> str:
+def _what(content: held.Contents, names: tuple[str, ...]) -> str:
     match content:
-        case Items():
+        case held.Items():
             return f"{content.kind} of {len(content.items)}"
-        case Entries():
+        case held.Entries():
             return f"{content.kind} of {len(content.entries)}"
-        case Members():
+        case held.Members():
             return f"{content.kind} of {len(content.members)}"
-        case NestedFunction():
+        case held.NestedFunction():
             return f"function {content.name}"
-        case Object():
+        case held.Object():
             return str(type.__dict__["__name__"].__get__(content.cls))
-        case Parts():
+        case held.Parts():
             return content.title
     return names[0].removesuffix("Variable")
 
 
-def parts_of(content: Contents) -> Iterator[tuple[str, object]]:
+def parts_of(content: held.Contents) -> Iterator[tuple[str, object]]:
     """Yield the parts of a value by their names in the Variables view."""
     match content:
-        case Items():
+        case held.Items():
             for i, item in enumerate(content.items):
                 yield content.names[i] if i < len(content.names) else f"[{i}]", item
-        case Entries():
+        case held.Entries():
             yield from ((f"[{i}]", value) for i, value in enumerate(content.entries.values()))
-        case Members():
+        case held.Members():
             yield from ((f"[{i}]", key_variable(member)) for i, member in enumerate(content.members))
-        case Object():
+        case held.Object():
             yield from content.pending.items()
             if content.builtin_part is not None:
                 yield from parts_of(content.builtin_part)
-        case Parts():
+        case held.Parts():
             yield from ((name, part) for name, part in content.parts.items() if is_variable(part))
             yield from ((f"[{i}]", part) for i, part in enumerate(content.rest or ()) if is_variable(part))
-        case NestedFunction():
+        case held.NestedFunction():
             yield from content.cells.items()
             defaults = {"__defaults__": content.defaults, "__kwdefaults__": content.keyword_defaults}
             yield from ((name, part) for name, part in defaults.items() if is_variable(part))
-        case Cell() if content.contents is not None:
+        case held.Cell() if content.contents is not None:
             yield "cell_contents", content.contents

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -147,7 +146,11 @@ class Growth:
         version = known.get("_version_counter"), len(ranges)
         if version == self._shape_version and len(guards) == self._shape_guards:
             return []
-        new = list(_guarded(guards[self._shape_guards :]))
+        new = [
+            SymbolDecision(symbol, guarded_by(guard))
+            for guard in guards[self._shape_guards :]
+            for symbol in symbols_of_guard(guard)
+        ]
         self._shape_version, self._shape_guards = version, len(guards)
         made, decided = self._decided(known, ranges, {decision.symbol for decision in new})
         return [*made, *new, *decided]
@@ -195,12 +198,6 @@ def _global_state() -> tuple[bool, ...]:
     """Return whether each of `_GLOBAL_STATE` is on: Dynamo switches it while it traces."""
     of_device = torch.is_autocast_enabled
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), of_device("cpu"), of_device("cuda")
-
-
-def _guarded(guards: list[Any]) -> Iterator[SymbolDecision]:
-    for guard in guards:
-        for symbol in symbols_of_guard(guard):
-            yield SymbolDecision(symbol, guarded_by(guard))
 
 
 def guarded_by(guard: Any) -> str:

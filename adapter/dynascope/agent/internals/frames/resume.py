@@ -77,9 +77,7 @@ def runs_line_as_written(code: types.CodeType, offset: int) -> bool:
     here = next((each for each in dis.get_instructions(code) if each.offset == offset), None)
     if here is None or here.positions is None:
         return True
-    at = here.positions
-    place = here.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset
-    return place in _first_instructions(original)
+    return _place(here) in _first_instructions(original)
 
 
 def continuations(code: types.CodeType) -> list[types.CodeType]:
@@ -94,13 +92,11 @@ def lines_begun(code: types.CodeType) -> set[int]:
 
     The resume function contains all of the original's instructions, and begins with a jump to the first one to run.
     """
-    firsts = {place[1:] for place in _first_instructions(original_code(code))}
+    firsts = {place[1:] for place in _first_instructions(original_code(code)) if place is not None}
     return {
         at.lineno
         for each in _reachable(code)
-        if (at := each.positions) is not None
-        and at.lineno is not None
-        and (at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+        if (at := each.positions) is not None and at.lineno is not None and tuple(at) in firsts
     }
 
 
@@ -122,7 +118,7 @@ def lines_as_written(code: types.CodeType, original: types.CodeType) -> set[int]
         if each.opname != "RESUME"
         and (at := each.positions) is not None
         and at.lineno is not None
-        and (each.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+        and _place(each) in firsts
     }
 
 
@@ -183,20 +179,18 @@ def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
     Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is
     identified by its name and its positions in the source.
     """
-    positions = instruction.positions
-    if positions is None:
-        return True
-    place = instruction.opname, positions.lineno, positions.end_lineno, positions.col_offset, positions.end_col_offset
-    return place in _first_instructions(code)
+    place = _place(instruction)
+    return place is None or place in _first_instructions(code)
 
 
-def _first_instructions(code: types.CodeType) -> set[tuple[Any, ...]]:
-    found, line = set(), None
+def _first_instructions(code: types.CodeType) -> set[Place | None]:
+    found: set[Place | None] = set()
+    line = None
     for instruction in dis.get_instructions(code):
         at = instruction.positions
         if at is not None and at.lineno is not None and at.lineno != line:
             line = at.lineno
-            found.add((instruction.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset))
+            found.add(_place(instruction))
     return found
 
 
@@ -271,7 +265,4 @@ def is_at(instruction: Any, first: Place | None) -> bool:
 
 
 def _place(instruction: Any) -> Place | None:
-    at = instruction.positions
-    if at is None:
-        return None
-    return instruction.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset
+    return None if instruction.positions is None else (instruction.opname, *instruction.positions)

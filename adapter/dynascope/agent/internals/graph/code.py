@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -177,7 +178,7 @@ def graphs_of(
     room = NODES_KEPT
     for name, part in _modules("forward", module):
         nodes = part.graph.nodes
-        graph = _graph(name, list(nodes) if len(nodes) <= room else _first(nodes, room), places, value_text)
+        graph = _graph(name, list(islice(nodes, room)), places, value_text)
         graph.left_out = len(nodes) - len(graph.nodes)
         room -= len(graph.nodes)
         graphs.append(graph)
@@ -189,10 +190,6 @@ def _modules(name: str, module: Any) -> Iterator[tuple[str, Any]]:
     for attribute, part in module.__dict__.get("_modules", {}).items():
         if issubclass(type(part), torch.fx.GraphModule):
             yield from _modules(attribute if name == "forward" else f"{name}.{attribute}", part)
-
-
-def _first(nodes: Any, count: int) -> list[Any]:
-    return [node for _, node in zip(range(count), nodes, strict=False)]
 
 
 def _graph(name: str, nodes: list[Any], places: PlacesOf, value_text: ValueText) -> Graph:

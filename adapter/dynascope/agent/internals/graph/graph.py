@@ -178,10 +178,6 @@ def graph_size(graph_module: Any) -> int:
     return sum(node.op not in ("placeholder", "output", "get_attr") for node in graph_module.graph.nodes)
 
 
-OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
-"""The values of `torch.fx.Node.op`."""
-
-
 _AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
 """The module of a captured backward's functions: their bare names (`MmBackward0`) are those of autograd nodes."""
 
@@ -236,9 +232,3 @@ def source_of_input(node: Any) -> str | None:
     """Return a placeholder's source (`node.meta["grapharg"].source`, 2.0), or None."""
     argument = node.meta.get("grapharg") if node.op == "placeholder" else None
     return source_text(getattr(argument, "source", None))
-
-
-def inputs_of(node: Any) -> list[Any]:
-    """Return the nodes among its arguments (`torch.fx.Node.all_input_nodes`)."""
-    inputs: list[Any] = node.all_input_nodes
-    return inputs

@@ -45,23 +45,6 @@ class GuardLine:
 IsListed = Callable[[Any], bool]
 
 
-def _all_are_listed(_manager: Any) -> bool:
-    return True
-
-
-def compiled_code(code: types.CodeType) -> types.CodeType:
-    """Return the code that has the cache entries of a running frame.
-
-    A frame of a compiled function runs code that Dynamo generated (`convert_frame.output_codes`, 2.0;
-    `orig_code_map`, 2.1).
-    """
-    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
-    original: types.CodeType | None = (
-        convert_frame.orig_code_map.get(code) if code in convert_frame.output_codes else None
-    )
-    return code if original is None else original
-
-
 def cache_entries(code: types.CodeType) -> list[CacheEntry]:
     """Return the valid cache entries of a function, in the order in which a call looks them up."""
     return [entry for entry in all_cache_entries(code) if entry.dropped is None]
@@ -106,7 +89,7 @@ def lines(guards: Any) -> list[GuardLine]:
     return lines_below(guards, guards.root)
 
 
-def lines_below(guards: Any, root: Any, is_listed: IsListed = _all_are_listed) -> list[GuardLine]:
+def lines_below(guards: Any, root: Any, is_listed: IsListed = lambda manager: True) -> list[GuardLine]:
     """Return the lines of a `RootGuardManager` as `str(guards)` would write them.
 
     Of the managers below one, a line without text stands for those that are not listed.

@@ -20,7 +20,7 @@ from dynascope.agent.internals.compile.failed_guard import guarded_object, value
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, is_symbolic, is_tensor
-from dynascope.agent.internals.variables.contents import Constant, Entries, Items, Tensor, Unrealised, Unset
+from dynascope.agent.internals.variables.held import Constant, Entries, Items, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import (
     SideEffects,

@@ -16,21 +16,7 @@ import torch
 from torch._dynamo.variables import tensor as _tensor_variables
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, symbolic_text
-from dynascope.agent.internals.variables.contents import (
-    Cell,
-    Constant,
-    Entries,
-    Items,
-    Members,
-    NestedFunction,
-    Number,
-    Object,
-    Parts,
-    Real,
-    Tensor,
-    Unrealised,
-    Unset,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import SideEffects, class_names, key_variable, without_lazy
 
@@ -55,40 +41,40 @@ class DebugRepr:
             return ", ".join(self.of_variable(item, depth + 1) for item in items)
 
         match contents(variable, self._effects):
-            case Constant(value):
+            case held.Constant(value):
                 return _plain_repr(value, kind)
-            case Unrealised(value):
+            case held.Unrealised(value):
                 return self.of_real(value, depth)
-            case Tensor(example, _, class_type):
+            case held.Tensor(example, _, class_type):
                 return _tensor_repr(example, class_type.__name__ if class_type else "Tensor")
-            case Number(symbolic):
+            case held.Number(symbolic):
                 return symbolic_text(symbolic) if is_symbolic(symbolic) else repr(symbolic)
-            case Items(kind=kind, items=items, names=names):
+            case held.Items(kind=kind, items=items, names=names):
                 return _items_text(kind, [self.of_variable(item, depth + 1) for item in items], names)
-            case Entries(kind=name, entries=entries):
+            case held.Entries(kind=name, entries=entries):
                 rows = ", ".join(
                     f"{self.of_variable(key_variable(key), depth + 1)}: {self.of_variable(value, depth + 1)}"
                     for key, value in entries.items()
                 )
                 return f"{{{rows}}}" if name == "dict" else f"{name}({{{rows}}})"
-            case Members(kind=name, members=members):
+            case held.Members(kind=name, members=members):
                 return _members_text(name, [self.of_variable(key_variable(m), depth + 1) for m in members])
-            case Cell(inner):
+            case held.Cell(inner):
                 return "CellVariable()" if inner is None else self.of_variable(inner, depth + 1)
-            case Object(cls=cls):
+            case held.Object(cls=cls):
                 return f"{kind}({_name(cls)})"
-            case Real(value):
+            case held.Real(value):
                 return _plain_repr(value, kind)
-            case Parts(title="slice", parts=parts):
+            case held.Parts(title="slice", parts=parts):
                 return f"slice({each(part for part in parts.values() if part is not None)})"
-            case Parts(title="range", parts=parts):
+            case held.Parts(title="range", parts=parts):
                 shown = [self.of_variable(part, depth + 1) for part in parts.values() if part is not None]
                 return f"range({', '.join(shown[:2] if shown[2:] == ['1'] else shown)})"
-            case Parts(call=True, title=title, parts=parts):
+            case held.Parts(call=True, title=title, parts=parts):
                 return f"{title}({each(part for part in parts.values() if part is not None)})"
-            case NestedFunction(name=name):
+            case held.NestedFunction(name=name):
                 return f"<function {name} at {id(seen):#x}>"
-            case Parts() | Unset():
+            case held.Parts() | held.Unset():
                 return f"{kind}()"
 
     def of_real(self, value: Any, depth: int = 0) -> str:

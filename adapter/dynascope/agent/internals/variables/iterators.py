@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.internals.variables.contents import Parts
+from dynascope.agent.internals.variables.held import Parts
 from dynascope.agent.internals.variables.variables import (
     SideEffects,
     class_names,

@@ -13,15 +13,7 @@ from dynascope.agent.inspection.evaluation.comptime_context import context_of
 from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.frames.translators import code_of, line_of, output_of
-from dynascope.agent.internals.variables.contents import (
-    Constant,
-    Entries,
-    Items,
-    NestedFunction,
-    Parts,
-    Real,
-    Unrealised,
-)
+from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import SideEffects, is_variable, key_variable
 from dynascope.agent.isolation.comptime_context import ComptimeContext
@@ -88,7 +80,7 @@ def _constant(value: Any, effects: SideEffects) -> Any:
     if type(value) in (int, float):
         return value
     match contents(value, effects):
-        case Constant(plain) | Unrealised(plain) | Real(plain):
+        case held.Constant(plain) | held.Unrealised(plain) | held.Real(plain):
             return plain
     raise TypeError("dynascope.comptime: this argument must be a constant at compile time.")
 
@@ -96,34 +88,36 @@ def _constant(value: Any, effects: SideEffects) -> Any:
 def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> Any:
     """Return the function to call with the context."""
     match contents(variable, effects):
-        case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
+        case held.Real(function) | held.Unrealised(function) if isinstance(
+            function, (types.FunctionType, types.MethodType)
+        ):
             return function
-        case NestedFunction() as nested:
+        case held.NestedFunction() as nested:
             if nested.code.co_freevars:
                 raise TypeError(
                     "comptime function must not have free variables, but these variables were free: "
                     f"{nested.code.co_freevars}"
                 )
             return _with_defaults(nested, context, effects)
-        case Parts(parts={"__self__": owner} as parts, real=real) if "__func__" in parts or "__func__" in real:
+        case held.Parts(parts={"__self__": owner} as parts, real=real) if "__func__" in parts or "__func__" in real:
             plain: Any = real.get("__func__")
             function = plain if plain is not None else _function(parts["__func__"], context, effects)
             return types.MethodType(function, getattr(contents(owner, effects), "value", None))
     raise RuntimeError("unsupported argument to comptime: give it a function, a lambda or a method")
 
 
-def _with_defaults(nested: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
+def _with_defaults(nested: held.NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
     """Make a function that was defined in the trace; unknown defaults are `ComptimeVar`s."""
 
     def given(variable: Any) -> Any:
         content = contents(variable, effects)
-        return content.value if isinstance(content, (Constant, Real)) else context.variable(variable)
+        return content.value if isinstance(content, (held.Constant, held.Real)) else context.variable(variable)
 
     function = types.FunctionType(nested.code, nested.globals, nested.name)
-    if is_variable(nested.defaults) and isinstance(content := contents(nested.defaults, effects), Items):
+    if is_variable(nested.defaults) and isinstance(content := contents(nested.defaults, effects), held.Items):
         function.__defaults__ = tuple(map(given, content.items))
     if is_variable(nested.keyword_defaults) and isinstance(
-        content := contents(nested.keyword_defaults, effects), Entries
+        content := contents(nested.keyword_defaults, effects), held.Entries
     ):
         named = {_constant(key_variable(key), effects): given(value) for key, value in content.entries.items()}
         function.__kwdefaults__ = named

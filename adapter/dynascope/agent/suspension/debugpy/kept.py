@@ -168,15 +168,12 @@ class CodeCaches:
 
         def dropped(reference: weakref.ref[Any]) -> None:
             self._references.discard(reference)
-            self._remove(number)
+            for cache in self._caches:
+                for key in list(cache):
+                    if any(id(part) == number for part in (key if type(key) is tuple else (key,))):
+                        cache.pop(key, None)
 
         self._references.add(weakref.ref(guards, dropped))
-
-    def _remove(self, number: int) -> None:
-        for cache in self._caches:
-            for key in list(cache):
-                if any(id(part) == number for part in (key if type(key) is tuple else (key,))):
-                    cache.pop(key, None)
 
 
 def _caches_of_lines(module: types.ModuleType) -> Iterator[dict[Any, Any]]:

@@ -59,7 +59,8 @@ def hide_paths_from_dynamo(files: Any, replace: Replace) -> None:
 
 
 TEMPORARIES = "temporaries of generated code"
-_STACK = re.compile(r"_*stack(\d+)")
+_STACK = re.compile(r"^_*stack(\d+)$")
+"""Stands in generated code for what the graph break left on the value stack."""
 
 
 def name_generated_frames(debugger: Any, frame_class: Any, grouper_class: Any, replace: Replace) -> None:
@@ -89,7 +90,7 @@ def name_generated_frames(debugger: Any, frame_class: Any, grouper_class: Any, r
         if others:
             temporaries = grouper_class(TEMPORARIES)
             temporaries.contents_debug_adapter_protocol += [
-                (_readable(name), value, functools.partial(_itself, name))
+                (_STACK.sub(r"value stack \1", name), value, lambda parent, name=name: name)
                 for name, value, _ in entries
                 if name in others
             ]
@@ -98,17 +99,6 @@ def name_generated_frames(debugger: Any, frame_class: Any, grouper_class: Any, r
 
     replace(commands, "_iter_visible_frames_info", visible_frames)
     replace(frame_class, "_group_entries", group_entries)
-
-
-def _readable(name: str) -> str:
-    """Return `value stack 0` for `___stack0`: what the graph break left on the value stack."""
-    match = _STACK.fullmatch(name)
-    return name if match is None else f"value stack {match[1]}"
-
-
-def _itself(name: str, parent: str) -> str:
-    """Return the expression of a temporary, which is no attribute of its group."""
-    return name
 
 
 class SymbolicCode:

@@ -16,7 +16,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
-from dynascope.agent.internals.variables.contents import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
+from dynascope.agent.internals.variables.held import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.speculation import changes

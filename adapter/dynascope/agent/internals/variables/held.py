@@ -66,6 +66,9 @@ class Members:
     members: Mapping[object, object]
 
 
+Elements: TypeAlias = Items | Entries | Members
+
+
 @dataclass(slots=True)
 class Cell:
     contents: object | None
@@ -78,7 +81,7 @@ class Object:
     value: object
     cls: type
     pending: Mapping[str, object]
-    builtin_part: Items | Entries | Members | None = None
+    builtin_part: Elements | None = None
     is_new: bool = False
 
 
