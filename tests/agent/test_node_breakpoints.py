@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch._dynamo  # with it, names are checked
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable, may_name_node, message_about
 from dynascope.agent.internals.graph.graph import names_of
 from dynascope.wire.dap import FunctionBreakpoint

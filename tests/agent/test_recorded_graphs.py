@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.internals.codegen.bytecode import listing
+from dynascope.agent.internals.codegen.generated import listing
 from dynascope.facts.generated import model
 from dynascope.facts.generated.model import Graph
 from dynascope.facts.generated.names import users_name
@@ -133,7 +133,7 @@ def test_a_graph_that_the_backend_refuses_is_kept():
 def test_what_is_too_large_is_cut_and_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("dynascope.agent.internals.graph.code.NODES_KEPT", 3)
     monkeypatch.setattr(model, "TEXT_KEPT", 12)
-    monkeypatch.setattr("dynascope.agent.internals.codegen.bytecode.CODE_KEPT", 10)
+    monkeypatch.setattr("dynascope.agent.internals.codegen.generated.CODE_KEPT", 10)
     (facts,), (module,) = compiled(lambda x: x.sin().cos().tan(), torch.ones(3))
     (graph,) = facts.graphs
     assert (len(graph.nodes), graph.left_out) == (3, len(module.graph.nodes) - 3)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
 from torch._dynamo import compiled_autograd

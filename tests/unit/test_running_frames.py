@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterator
 
 import pytest
-from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
+from dynascope.agent.suspension.debugpy.tracing_off import correct_running_frames
 
 
 @pytest.mark.parametrize("nested", [False, True])

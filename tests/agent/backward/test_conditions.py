@@ -11,7 +11,7 @@ from dynascope import compiled_autograd
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import ConsoleOutput

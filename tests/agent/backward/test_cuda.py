@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.backward.runtime.run_reporter import RunReporter, inputs_by_device
+from dynascope.agent.backward.runtime.runtime import RunReporter, inputs_by_device
 from dynascope.agent.events.autograd.compiled_autograd import RunGiven
 from dynascope.agent.internals.autograd.captured_graph import input_nodes, scalar_moves
 from dynascope.agent.isolation.isolation import undisturbed

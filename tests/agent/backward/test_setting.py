@@ -9,7 +9,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from dynascope import compiled_autograd
-from dynascope.agent.backward.runtime.compiled_autograd_switch import CompiledAutograd
+from dynascope.agent.backward.backward_breakpoints import CompiledAutograd
 from dynascope.terminal import command
 from dynascope.terminal.program import LaunchedProgram
 

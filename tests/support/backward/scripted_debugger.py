@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.backward.captures.forward_lines import ForwardLines
+from dynascope.agent.backward.backward_breakpoints import ForwardLines
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.suspension import stops as stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint

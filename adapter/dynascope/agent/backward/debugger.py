@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import functools
 import threading
-import types
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.captures.captures import Captures, PassRun
 from dynascope.agent.backward.expressions import BackwardContext
 from dynascope.agent.backward.inspection import BackwardInspection
-from dynascope.agent.backward.runtime import run_reporter
+from dynascope.agent.backward.runtime import runtime
 from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.table import BackwardTable
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.breakpoints.hits import AgentBreakpoint, Hits
 from dynascope.agent.events.autograd.compiled_autograd import (
     BackwardEvents,
     BackwardObserver,
@@ -42,18 +40,6 @@ from dynascope.wire.messages import Message, ResumeCommand, StopReason
 
 RUN = "runtime_wrapper"
 """PyTorch's name of the function that runs a captured graph, used for the stop just before it."""
-
-
-class Wait(Protocol):
-    """Stop the current thread until it is resumed: `CompileStops.wait`."""
-
-    def __call__(
-        self,
-        make_inspection: Callable[..., Any],
-        first_runtime_frame: types.FrameType | None,
-        stop: Stop,
-        description: str,
-    ) -> ResumeCommand: ...
 
 
 class BackwardStepMode(Enum):
@@ -84,16 +70,17 @@ class BackwardDebugger(BackwardObserver):
 
     def __init__(
         self,
-        wait: Wait,
+        wait: Callable[..., ResumeCommand],
         suspension: Suspension,
         send: Callable[[Message], None],
         step_into_compile: Callable[[], None] = lambda: None,
         captured: Callable[[LiveCapture, BackwardTable], None] = lambda live, table: None,
     ) -> None:
-        """Call `step_into_compile` when a step in leaves a capture, `captured` after every capture.
+        """Call `wait` (`CompileStops.wait`) to stop a thread, and `captured` after every capture.
 
-        A step in may end in the next compile on the thread. `captured` gets the breakpoints that were set.
+        `step_into_compile` is called when a step in leaves a capture: it may end in the next compile on the thread.
         """
+
         self._captured = captured
         self._wait = wait
         self._step_into_compile = step_into_compile
@@ -106,7 +93,7 @@ class BackwardDebugger(BackwardObserver):
         self._table = BackwardTable()
         self.enabled = True
         self._events = BackwardEvents(self, failures)
-        self._recorder = run_reporter.acquire()
+        self._recorder = runtime.acquire()
 
     @property
     def table(self) -> BackwardTable:
@@ -124,10 +111,9 @@ class BackwardDebugger(BackwardObserver):
         self.enabled = False
         self._events.remove()
         self._recorder.discard(self._report_run)
-        run_reporter.release()
+        runtime.release()
 
     def _report_run(self, run: BackwardRun) -> None:
-        """Report a backward in the debug console, for a user who debugs backwards."""
         self._send(ConsoleOutput(category="console", output=f"{run}\n"))
 
     # ---- BackwardObserver
@@ -260,4 +246,5 @@ class BackwardDebugger(BackwardObserver):
 def _ends_step(mode: BackwardStepMode, point: StopPoint) -> bool:
     if mode is BackwardStepMode.OUT:
         return point.node_call is None
-    return mode is BackwardStepMode.INTO or (mode is BackwardStepMode.OVER and not point.is_detail)
+    is_detail = point.kind == "hook"  # of its node: `next` skips it
+    return mode is BackwardStepMode.INTO or (mode is BackwardStepMode.OVER and not is_detail)

@@ -147,7 +147,6 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
 
 
 def _function(live: LiveCapture, point: StopPoint) -> str | None:
-    """Return the qualified name of a hook's function, or of a custom Function's class."""
     if point.kind == "hook":
         place = live.place_of_hook(point.hook)
         return place.name if place is not None else None

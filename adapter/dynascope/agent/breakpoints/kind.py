@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.program.source_lines import is_function, lines_with_code
 from dynascope.wire.dap import Breakpoint, Source, SourceBreakpoint

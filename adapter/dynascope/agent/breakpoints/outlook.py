@@ -6,7 +6,7 @@ import gc
 import os
 import types
 
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.internals.codegen import generated

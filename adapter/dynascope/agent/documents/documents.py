@@ -85,12 +85,6 @@ class Generated(NamedTuple):
     parts: Mapping[int, str]
 
 
-def document_source(name: str, reference: int, origin: str, extension: str) -> Source:
-    """Return the DAP Source of a document (`forward [0/1] graph`); editors show its path."""
-    path = document_path(name, extension)
-    return Source(name=name, path=path, source_reference=reference, origin=origin)
-
-
 class Documents:
     """The documents of a session, added by compiling threads and read by the channel's."""
 
@@ -183,7 +177,8 @@ class Documents:
             if self._names[name] > 1:  # ids start again after torch._dynamo.reset()
                 name = f"{name} ({self._names[name]})"
             reference = next(self._references)
-            document.source = document_source(name, reference, origin, extension)
+            path = document_path(name, extension)
+            document.source = Source(name=name, path=path, source_reference=reference, origin=origin)
             self._documents[reference] = document
             self._untold.append(document.source)
             self._text += len(document.text or "")
@@ -252,7 +247,7 @@ class Documents:
             lines = side_by_side(existing, generated, document.parts or {}).lines
             return SourceBody(content="\n".join([*lines, ""]), mime_type=BYTECODE)
         if guards_of is None:
-            from dynascope.agent.internals.codegen.bytecode import listing
+            from dynascope.agent.internals.codegen.generated import listing
 
             return SourceBody(content=listing(existing), mime_type=PLAIN)
         from dynascope.agent.documents.guard_trees import document_text

@@ -105,5 +105,4 @@ def _statements(form: Form) -> Iterator[tuple[int, str, tuple[CodePlace, ...]]]:
 
 
 def _is(path: str, asked: str) -> bool:
-    """Whether a path is the one asked for, or ends with it."""
     return path == asked or path.endswith(f"/{asked.lstrip('/')}")

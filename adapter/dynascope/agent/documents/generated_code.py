@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from dynascope.agent.internals.codegen.bytecode import running_instructions
+from dynascope.agent.internals.codegen.generated import running_instructions
 from dynascope.agent.internals.frames.instructions import Instruction
 
 _WIDTH = 56

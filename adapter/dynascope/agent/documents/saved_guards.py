@@ -168,7 +168,6 @@ def _by_reason(refused: list[tuple[Any, Trouble]]) -> dict[tuple[str, str], list
 
 
 def _reason(trouble: Trouble) -> tuple[str, str]:
-    """Return why, as a sentence, and what to do."""
     for pattern, reason, hint in _REASONS:
         found = pattern.search(trouble.reason)
         if found is not None:

@@ -49,7 +49,6 @@ class RecompileEvents(Events):
 
 
 def _reasons_in(message: str) -> list[str]:
-    """Return the reasons in an `exc.RecompileError` (2.0)."""
     lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
     begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
     return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
@@ -71,11 +70,6 @@ class RecompileLimitEvents(Events):
                 may_compile()
 
         self.call_after(torch_names.EXCEEDS_RECOMPILE_LIMIT, asked)
-
-
-PhaseBegins = Callable[[str, str | None], None]
-"""Called with the name of the phase, and the id of the compile, `0/1`; None where torch does not know it."""
-PhaseEnds = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -197,7 +191,10 @@ class CompileEvents(RecompileEvents):
 class PhaseEvents(Events):
     """Call `begins` and `ends` for each phase: what `torch._dynamo.utils.dynamo_timed` (2.0) times, on its thread."""
 
-    def __init__(self, begins: PhaseBegins, ends: PhaseEnds, failures: HookFailures) -> None:
+    def __init__(
+        self, begins: Callable[[str, str | None], None], ends: Callable[[str], None], failures: HookFailures
+    ) -> None:
+        """Call both with a phase's name, `begins` also with the compile's id if torch knows it."""
         super().__init__(failures)
         self._begins = begins
         self.call_before(torch_names.LOG_EVENT_START, self._start)

@@ -136,16 +136,8 @@ def hear_collection(events: Events, trace_ends: Callable[[], None]) -> None:
 
     `_compile` does so with `config.run_gc_after_compile` (2.7). The collector is told, too: once, after all others.
     """
-    events.call_around(torch_names.COLLECT, _collection_begins, _collection_ends)
+    events.call_around(torch_names.COLLECT, collector.collection_begins, collector.collection_ends)
     events.call_before(torch_names.COLLECT, lambda *generation: trace_ends())
-
-
-def _collection_begins(*generation: int) -> None:
-    collector.collection_begins()
-
-
-def _collection_ends(*ending: Any) -> None:
-    collector.collection_ends()
 
 
 def _caller_of(frame: types.FrameType | None, codes: Collection[types.CodeType]) -> types.FrameType | None:

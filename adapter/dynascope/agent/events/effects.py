@@ -83,7 +83,6 @@ def is_lazy(module: Any) -> bool:
 
 
 def _called(code: Iterable[CodeType]) -> str | None:
-    """Return a clause on the first that is the program's own, or None."""
     for each in code:
         path = each.co_filename
         if not path.startswith("<") and is_user_code(real_path(path)):

@@ -32,8 +32,6 @@ class SymbolEvent:
         return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
 
 
-Violated = Callable[[BaseException], None]
-"""Called with the error before it is raised: during the trace, or when the guards are made and all frames are left."""
 Decided = Callable[[list[SymbolEvent]], None]
 """Called once per decision, with its effect on each of its symbols."""
 
@@ -53,7 +51,6 @@ class SymbolEvents(Events):
         self.call_around(torch_names.UPDATE_VAR_TO_RANGE, functools.partial(self._begins, False), self._ends)
 
     def _begins(self, is_guard: bool, environment: Any, subject: Any, *args: Any, **kwargs: Any) -> _Decision | None:
-        """Return what a decision begins with, None inside another."""
         if getattr(self._inside, "is_set", False):
             return None
         before = _states(environment, subject)
@@ -97,12 +94,12 @@ def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolE
 
 
 class ConstraintViolationEvents(Events):
-    """Call `violated` with each `ConstraintViolationError` before it is raised.
+    """Call `violated` with each `ConstraintViolationError` before it is raised: in the trace, or as guards are made.
 
     The second error that torch.export makes while it handles one, with another message, is left out.
     """
 
-    def __init__(self, violated: Violated, failures: HookFailures) -> None:
+    def __init__(self, violated: Callable[[BaseException], None], failures: HookFailures) -> None:
         super().__init__(failures)
 
         def made(_: None, error: BaseException, *args: object) -> None:

@@ -16,8 +16,7 @@ Noted = Callable[[str, list[UserFrame]], None]
 """Called with the reason as Dynamo logs it, and the user's stack, outermost first."""
 Raised = Callable[[BaseException], None]
 """Called with the error while every frame that led to it is still being traced; Dynamo may handle it."""
-Taken = Callable[[str, BaseException], None]
-"""Called with the reason as Dynamo logs it and the error, when it breaks the graph or gives the frame up for it."""
+
 Counted = Callable[[str], None]
 """Called with a message when `counters["graph_break"]` counts it; each call of `Noted` for it came before."""
 
@@ -50,12 +49,14 @@ def _stack_or_line(translator: Any, error: Any) -> list[UserFrame]:
 
 
 class UnsupportedEvents(Events):
-    """Call `raised` with errors as they are made, and `taken` as Dynamo breaks the graph for one.
+    """Call `raised` with errors as they are made, and `taken` as Dynamo breaks the graph or gives the frame up for one.
+
+    `taken` gets the reason as Dynamo logs it, and the error.
 
     Both return before the tracing continues.
     """
 
-    def __init__(self, raised: Raised, taken: Taken, failures: HookFailures) -> None:
+    def __init__(self, raised: Raised, taken: Callable[[str, BaseException], None], failures: HookFailures) -> None:
         super().__init__(failures)
 
         def takes(translator: Any, code_options: Any, reason: str, exc: Any) -> None:

@@ -14,16 +14,14 @@ from dynascope.agent.events.named_forms import Kernels, NamedForms
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.graph.saved_values import Division, Partition
 
-Entered = Callable[[Any], None]
-"""Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
 _Partitions = dict[int, Partition]
 """The latest min cut of each thread whose graphs have not been logged yet."""
 
 
 class NodeEvents(Events):
-    """Call `entered` with each node that enters a graph which Dynamo builds."""
+    """Call `entered` with each node that enters a graph which Dynamo builds, before its operator has run on fakes."""
 
-    def __init__(self, entered: Entered, failures: HookFailures) -> None:
+    def __init__(self, entered: Callable[[Any], None], failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_after(torch_names.CREATE_NODE, lambda node, *args, **kwargs: entered(node))
 

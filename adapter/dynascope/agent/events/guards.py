@@ -35,8 +35,6 @@ class BuiltFrom:
     """Whether the program has given a `guard_filter_fn`."""
 
 
-Installed = Callable[[str, str], None]
-"""Called with the expression that the guard is on ("" for global state), and its type (`TENSOR_MATCH` …)."""
 _known: weakref.WeakKeyDictionary[Any, BuiltFrom] = weakref.WeakKeyDictionary()
 
 
@@ -110,9 +108,9 @@ def _shape_code_parts(written: list[Any]) -> Any:
 
 
 class GuardEvents(Events):
-    """Call `installed` when a new guard has been added."""
+    """Call `installed` with the expression of each new guard ("" for global state) and its type (`TENSOR_MATCH` …)."""
 
-    def __init__(self, installed: Installed, failures: HookFailures) -> None:
+    def __init__(self, installed: Callable[[str, str], None], failures: HookFailures) -> None:
         super().__init__(failures)
 
         def begins(guards: Any, guard: Any, **kwargs: Any) -> tuple[Any, Any, int]:

@@ -170,7 +170,7 @@ def warnings() -> list[str]:
         f"{what} {version} has not been tested; {tested[0]} to {tested[-1]} have."
         for what, version, tested in (
             ("torch", _torch_version(), TESTED_TORCH),
-            ("Python", _python_version(), TESTED_PYTHON),
+            ("Python", ".".join(map(str, sys.version_info[:2])), TESTED_PYTHON),
         )
         if version not in tested
     ]
@@ -189,7 +189,3 @@ def _missing() -> list[TorchName]:
 
 def _torch_version() -> str:
     return ".".join(str(getattr(sys.modules.get("torch"), "__version__", "unknown")).split(".")[:2])
-
-
-def _python_version() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"

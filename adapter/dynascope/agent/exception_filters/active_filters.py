@@ -7,11 +7,10 @@ from functools import partial
 
 from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.facts import FACT_EVENTS
-from dynascope.agent.exception_filters.codegen import Codegen
 from dynascope.agent.exception_filters.facts import FactFilter, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
 from dynascope.agent.exception_filters.filter_source import CompilerEvent, ErrorMap, FilterSource, StopFor
-from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
+from dynascope.agent.exception_filters.graph_breaks import Codegen, GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
 from dynascope.agent.suspension.stops import ExceptionStop, Stop

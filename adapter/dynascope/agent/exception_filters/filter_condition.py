@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dynascope.agent.breakpoints.breakpoint import check_condition
+from dynascope.agent.breakpoints.hits import check_condition
 from dynascope.agent.program.user_code import real_path
 from dynascope.explain.kinds import FILTERS
 

@@ -11,8 +11,7 @@ from dynascope.agent.events.compiles import RecompileEvents, RecompileLimitEvent
 from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, event_info
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.frames.resume import line_of_break, name_of
-from dynascope.agent.internals.guards.changed import changed_numbers, known_before_trace
-from dynascope.agent.internals.guards.tree import cache_entries
+from dynascope.agent.internals.guards.tree import cache_entries, changed_numbers, known_before_trace
 from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -94,7 +93,6 @@ class RecompileLimits(FilterSource):
 
 
 def _told(kind: RecompileKind, reasons: Sequence[str], frame: Any, more: Sequence[str]) -> tuple[str, str]:
-    """Return the line and the text of a stop; `more` are the last lines of the text."""
     found, fits = recompile_reason.of_guards(reasons)
     facts = [failed_guard.recompile(recompile_reason.parse(each, frame.f_code.co_filename), frame) for each in found]
     entries = {each.compile_id: each for each in cache_entries(frame.f_code)}

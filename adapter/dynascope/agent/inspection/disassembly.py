@@ -110,7 +110,6 @@ class Listings:
         return listing, int(index)
 
     def _near(self, reference: str, offset: int) -> tuple[Listing, float]:
-        """Return an address's listing and the number of instructions before. Raises BadAddress."""
         try:
             address = int(reference, 0) + offset
         except ValueError:

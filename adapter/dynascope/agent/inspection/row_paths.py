@@ -53,7 +53,6 @@ def _item(children: Children, expression: ast.Subscript, options: ViewOptions) -
 
 
 def _first(parts: Iterable[Rows], options: ViewOptions, fits: Callable[[str], bool]) -> Row | None:
-    """Return the first row whose path fits."""
     for rows in parts:
         for row in islice(rows.make(options, 0, min(rows.count, _SEARCHED)), _SEARCHED):
             if row.path is not None and fits(row.path):

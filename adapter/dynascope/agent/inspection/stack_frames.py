@@ -96,17 +96,13 @@ def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadec
         return concrete.row(options, "", value, source)
 
 
-def frame_name(translator: Any) -> str:
-    """Return `forward [0/1]`, or `[0/1_2]` in the second restart, with the original's name."""
-    return f"{original_code(code_of(translator)).co_name} [{trace_id()}]"
-
-
 def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
     """Return the DAP frame of a function that Dynamo traces."""
     code, line = code_of(translator), line_of(translator)
     origin = captured.origin(code.co_filename, line)
     if origin is None:
-        return StackFrame(id=frame_id, name=frame_name(translator), line=line, column=1, source=source_of_code(code))
+        name = f"{original_code(code).co_name} [{trace_id()}]"
+        return StackFrame(id=frame_id, name=name, line=line, column=1, source=source_of_code(code))
     # a line of a captured backward, whose file cannot be opened: name the node, and show the line that created it
     name = f"{origin.name} [{trace_id()} NodeCall {origin.index}]"
     if origin.forward is None:

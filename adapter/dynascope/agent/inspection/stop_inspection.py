@@ -258,7 +258,6 @@ def formatted_stack(inspection: StopInspection, request: FormatStack) -> Formatt
 
 
 def _add_all(inspection: StopInspection) -> None:
-    """Add the frames of libraries and of Dynamo."""
     symbolic, running = inspection.frames[: inspection.symbolic_frames], inspection.frames[inspection.symbolic_frames :]
     stack_frames = {id(inspection.runtime_frame(frame.id)): frame for frame in running}
     every = list(all_frames(inspection.first_runtime_frame))

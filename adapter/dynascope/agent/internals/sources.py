@@ -10,12 +10,11 @@ from torch import _guards
 
 
 def source_text(source: Any) -> str | None:
-    """Return the text of a Source: `L['x'].shape[0]`; `Source.name` is a method before 2.11."""
+    """Return the text of a Source: `L['x'].shape[0]` (`Source.name`, a property since 2.11)."""
     if source is None:
         return None
     try:
-        name = source.name
-        return str(name() if callable(name) else name)
+        return str(source.name)
     except Exception:  # some sources (a SyntheticLocalSource, say) have no expression
         return type(source).__name__
 

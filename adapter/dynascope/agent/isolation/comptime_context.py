@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch._dynamo import comptime as _pytorch
@@ -22,26 +22,19 @@ from dynascope.agent.internals.variables.variables import SideEffects, fields, w
 from dynascope.agent.isolation.isolation import before_next_instruction, guards_allowed
 
 
-class Reads:
+class Reads(NamedTuple):
     """The functions that a context uses of the inspection: texts and values of variables, and errors."""
 
-    def __init__(
-        self,
-        text: Callable[[object], str],
-        real_text: Callable[[object], str],
-        value: Callable[[object], Any],
-        refuse: Callable[[str], Exception],
-        effects: SideEffects,
-        act: Callable[[str], contextlib.AbstractContextManager[None]],
-        history: Callable[[str], list[str]],
-        is_console: bool,
-    ) -> None:
-        """Keep the functions; `act` is entered around a change of the compile, with its name.
-
-        In a console, a requested graph break happens when the trace continues."""
-        self.history = history
-        self.text, self.value, self.real_text = text, value, real_text
-        self.refuse, self.effects, self.act, self.is_console = refuse, effects, act, is_console
+    text: Callable[[object], str]
+    real_text: Callable[[object], str]
+    value: Callable[[object], Any]
+    refuse: Callable[[str], Exception]
+    effects: SideEffects
+    act: Callable[[str], contextlib.AbstractContextManager[None]]
+    """Entered around a change of the compile, with its name."""
+    history: Callable[[str], list[str]]
+    is_console: bool
+    """In a console, a requested graph break happens when the trace continues."""
 
 
 class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]

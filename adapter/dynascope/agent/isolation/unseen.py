@@ -110,7 +110,6 @@ def _not_warned(here: int) -> Iterator[None]:
 
 
 def _show(message: Any) -> None:
-    """Show a warning of another thread."""
     given = _given.get(threading.get_ident())
     if given is None:
         _replaced[0](message)

@@ -102,13 +102,13 @@ def _restore_count(count: int) -> None:
         _allocate(-more)
 
 
-def collection_begins() -> None:
+def collection_begins(*generation: int) -> None:
     """Fill the reserve where torch is about to collect: the count begins anew then."""
     hook_begins()
     _refill()
 
 
-def collection_ends() -> None:
+def collection_ends(*ending: object) -> None:
     """End what `collection_begins` has begun."""
     hook_ends()
 

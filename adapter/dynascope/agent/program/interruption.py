@@ -161,7 +161,6 @@ class Cancellation:
                 self._is_over(request_id)
 
     def _is_over(self, request_id: int) -> bool:
-        """Remove the request; return whether it was cancelled."""
         self._running.pop(request_id, None)
         was_struck = request_id in self._struck
         self._struck.discard(request_id)

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from dynascope.agent.events.compiles import Ending
-from dynascope.agent.internals.codegen.bytecode import bytecode_of
+from dynascope.agent.internals.codegen.generated import bytecode_of
 from dynascope.agent.internals.compile import exceptions, failed_guard
 from dynascope.agent.internals.compile.call import arguments_of, keywords_of
 from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.events.values import is_cell
+from dynascope.agent.events.frames import is_cell
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth

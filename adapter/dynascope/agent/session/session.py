@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.backward.backward_breakpoints import BackwardBreakpoints
 from dynascope.agent.breakpoints.data.data_breakpoints import DataBreakpoints
 from dynascope.agent.breakpoints.kinds.code_breakpoints import CodeBreakpoints
+from dynascope.agent.breakpoints.kinds.debugpy_breakpoints import GeneratedBreakpoints, RunBreakpoints
 from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints, NodeBreakpoints
-from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
 from dynascope.agent.breakpoints.kinds.instruction_breakpoints import InstructionBreakpoints
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
-from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
 from dynascope.agent.breakpoints.kinds.without_client import CalledFunctions, ComptimeBreakpoints
 from dynascope.agent.breakpoints.registry import BreakpointKinds
 from dynascope.agent.events import wrapping

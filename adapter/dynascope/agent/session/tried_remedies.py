@@ -11,7 +11,7 @@ from msgspec import structs
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile import failed_guard
-from dynascope.agent.internals.guards.changed import Changed, changed_numbers, known_before_trace
+from dynascope.agent.internals.guards.tree import Changed, changed_numbers, known_before_trace
 from dynascope.agent.session.failed_guards import Failed, FrameStandIn
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.explain import why as says

@@ -10,7 +10,6 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from dynascope.agent.program import interruption
 from dynascope.agent.program.threads import native_id
 from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
@@ -73,14 +72,6 @@ class Suspension:
     def configure(self, settings: Configure) -> None:
         """Apply the session's settings."""
         self.just_my_code = settings.just_my_code
-
-    def stop_begins(self) -> None:
-        """Forget the exception that ended the previous stop of the current thread."""
-        interruption.stop_begins()
-
-    def stop_interrupted(self, error: BaseException) -> None:
-        """Record that a signal handler's exception ended the stop, for it to reach the program."""
-        interruption.stop_interrupted(error)
 
     def folders_to_skip(self) -> list[str]:
         """Return the files and folders whose Python Dynamo must neither trace nor count."""

@@ -84,7 +84,6 @@ class OwnLoop(Suspension):
 
 
 def _next(jobs: queue.SimpleQueue[ResumeCommand | Callable[[], None]]) -> ResumeCommand | Callable[[], None]:
-    """Return the next command or job for this thread."""
     if threading.current_thread() is not threading.main_thread():
         return jobs.get()
     while True:

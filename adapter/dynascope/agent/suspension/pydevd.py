@@ -24,9 +24,7 @@ from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, Run
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
 from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
-from dynascope.agent.suspension.debugpy.resuming import Resuming
-from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
-from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
+from dynascope.agent.suspension.debugpy.resuming import Resuming, RuntimeSteps
 from dynascope.agent.suspension.debugpy.shown_frames import (
     chain,
     check_hosts,
@@ -35,7 +33,7 @@ from dynascope.agent.suspension.debugpy.shown_frames import (
     hide_unhashable_code,
     name_generated_frames,
 )
-from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
+from dynascope.agent.suspension.debugpy.tracing_off import TracingOff, correct_running_frames
 from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
 from dynascope.wire.dap import StackFrame

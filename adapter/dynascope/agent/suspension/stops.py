@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.program import collector
+from dynascope.agent.program import collector, interruption
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.interruption import Cancellation
 from dynascope.agent.program.threads import program_frames
@@ -114,7 +114,7 @@ class CompileStops:
         document = inspection.document = self._document(inspection, ident)
         symbolic = inspection.frames[: inspection.symbolic_frames]
         suspension.prepare()
-        suspension.stop_begins()
+        interruption.stop_begins()
         try:
             self._send(
                 Stopping(
@@ -140,7 +140,7 @@ class CompileStops:
                 with collector.waiting():
                     return "continue" if self._over else suspension.wait(symbolic, first_runtime_frame, stop.reason)
         except BaseException as error:
-            suspension.stop_interrupted(error)
+            interruption.stop_interrupted(error)
             raise
         finally:
             del self._inspections[ident], self._acknowledged[ident]

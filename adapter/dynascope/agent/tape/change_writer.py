@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from dynascope.agent.events import values as new_values
+from dynascope.agent.events import frames as new_values
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.variables.reach import reach

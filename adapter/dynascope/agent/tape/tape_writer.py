@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.events import values as new_values
+from dynascope.agent.events import frames as new_values
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text

@@ -6,9 +6,9 @@ import inspect
 import linecache
 import types
 
+from dynascope.agent.internals.compile.call import stands_for_builtin
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import own_names
-from dynascope.agent.internals.frames.polyfills import stands_for_builtin
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import lines_with_code, own_lines

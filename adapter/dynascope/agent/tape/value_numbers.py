@@ -6,7 +6,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 
-from dynascope.agent.events import values as new_values
+from dynascope.agent.events import frames as new_values
 from dynascope.agent.internals.variables.variables import contents, is_container, source_of
 from dynascope.agent.tape.tape import Segment, Value
 

@@ -230,8 +230,3 @@ class StopPoint:
     hook: Any = None
     """The `LiftedHook` of a hook."""
     pass_name: str | None = None
-
-    @property
-    def is_detail(self) -> bool:
-        """Whether `next` skips it, because a hook is a detail of its node."""
-        return self.kind == "hook"

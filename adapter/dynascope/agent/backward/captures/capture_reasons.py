@@ -76,7 +76,6 @@ def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_al
 
 
 def _in_common(capture: Capture, other: Capture) -> int:
-    """Return how many nodes are the same in both, from the first on."""
     names, others = _names(capture), _names(other)
     for index, (one, two) in enumerate(zip(names, others, strict=False)):
         if one != two or _certain_differences(capture, other, index):
@@ -112,7 +111,6 @@ def _key(capture: Capture, index: int) -> NodeKey:
 
 
 def _certain_differences(capture: Capture, other: Capture, index: int) -> list[str]:
-    """Return the differences between the two keys of one node, in words."""
     here, there = _key(capture, index), _key(other, index)
     hooks: tuple[Facts, Facts] = {}, {}
     if _knows_hooks(capture, index) and _knows_hooks(other, index):

@@ -63,7 +63,6 @@ class PassRun:
 
 
 def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None]:
-    """Return for each name the last unmoved one in front of it."""
     latest: dict[str, str | None] = {}
     last = None
     for name in order:
@@ -74,7 +73,6 @@ def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None
 
 
 def _longest_rising(numbers: Sequence[int]) -> set[int]:
-    """Return the positions of a longest rising subsequence."""
     tails: list[int] = []
     positions: list[int] = []
     before: list[int] = [-1] * len(numbers)

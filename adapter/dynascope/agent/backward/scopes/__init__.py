@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
-from dynascope.agent.backward.scopes import compiling, graph, inputs
+from dynascope.agent.backward.scopes import capture, graph
 from dynascope.agent.inspection.values.rows import Heading
 
 
@@ -16,13 +16,13 @@ def headings(live: LiveCapture, point: StopPoint) -> Iterator[Heading]:
     """
     if point.kind in ("pass", "run"):
         yield graph.passes_heading(live)
-    yield inputs.inputs_heading(live, point)
-    yield inputs.sizes_heading(live)
-    yield inputs.scalars_heading(live)
+    yield capture.inputs_heading(live, point)
+    yield capture.numbers_heading("Sizes", live, live.sizes, live.capture.size_origins)
+    yield capture.numbers_heading("Scalars", live, live.scalars, live.capture.scalar_origins)
     yield graph.hooks_heading(live)
     if point.node_call is not None:
-        yield inputs.saved_heading(live, point.node_call)
+        yield capture.saved_heading(live, point.node_call)
     if (forward := graph.forward_heading(live)) is not None:
         yield forward
     yield graph.graph_heading(live, point)
-    yield compiling.heading(live, point)
+    yield capture.heading(live, point)

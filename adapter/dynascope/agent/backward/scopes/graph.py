@@ -8,7 +8,7 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode, StopPoint
 from dynascope.agent.backward.captures.captures import LiftedHook, PassRun
-from dynascope.agent.backward.scopes.inputs import fact, forward_line
+from dynascope.agent.backward.scopes.capture import fact, forward_line
 from dynascope.agent.inspection.values.locations import Place
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, few, fixed, virtual
 from dynascope.agent.internals.autograd.captured_graph import (

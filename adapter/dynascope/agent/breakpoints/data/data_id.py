@@ -14,7 +14,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DataAccess, DataBreakpoint, DataBreakpointInfo

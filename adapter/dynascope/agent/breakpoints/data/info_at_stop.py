@@ -93,7 +93,6 @@ def _row_called(children: Children, name: str, options: ViewOptions) -> Row | No
 
 
 def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpointInfo:
-    """Answer for a row of a symbolic frame's scopes."""
     outermost = active_translators(frame)[0]
     if isinstance(row.subject, Datum):
         on = DataId(row.subject.kind, *_place(outermost), as_written(row.subject.name))

@@ -159,7 +159,6 @@ def _is_unwrapped(content: held.Contents | None, expression: ast.expr, names: Na
 
 
 def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | None:
-    """Return the source of the name that an access path begins with."""
     while isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
     row = row_at(expression, names, options)

@@ -15,9 +15,9 @@ from dynascope.agent.breakpoints.data.data_id import Watchpoint
 from dynascope.agent.breakpoints.data.watched_value import Seen, Subject, find
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame
 from dynascope.agent.events.facts import SymbolEvent, SymbolEvents
+from dynascope.agent.events.frames import MutationEvents
 from dynascope.agent.events.graphs import NodeEvents
 from dynascope.agent.events.guards import GuardEvents
-from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.evaluation.comptime_context import NodeView
 from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, line_of, output_of
@@ -230,7 +230,6 @@ class WatchpointStops(TraceObserver):
 
 
 def _change(state: ThreadState, watchpoint: Watchpoint, frame: Translator) -> str | None:
-    """Return what changed since the previous instruction."""
     key = watchpoint.id, id(frame)
     subject = find(frame, watchpoint.on.what)
     values = state.begin_compile().watched_values
@@ -260,7 +259,6 @@ def _forget(state: ThreadState, watchpoint: Watchpoint) -> None:
 
 
 def _subjects(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Iterator[Subject]:
-    """Return the values of a `local` in each of its function's frames."""
     if watchpoint.on.kind == "local":
         for frame in stack:
             if watchpoint.is_of(code_of(frame)) and (subject := find(frame, watchpoint.on.what)) is not None:

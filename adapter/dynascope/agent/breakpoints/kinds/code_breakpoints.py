@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind, refused
 from dynascope.agent.documents.documents import Documents, Generated
 from dynascope.agent.program import instruction_events

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.breakpoints.conditions import fill
-from dynascope.agent.breakpoints.hits import Hits, ids_of
+from dynascope.agent.breakpoints.hits import AgentBreakpoint, Hits, ids_of
 from dynascope.agent.documents.documents import Documents, Generated
 from dynascope.agent.documents.generated_code import side_by_side
 from dynascope.agent.events.hook_failures import HookFailures, contained
@@ -24,7 +23,7 @@ from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few
-from dynascope.agent.internals.codegen.bytecode import NULL, running_instructions, value_stack
+from dynascope.agent.internals.codegen.generated import NULL, running_instructions, value_stack
 from dynascope.agent.internals.frames.resume import made_from
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.isolation import undisturbed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind, Named, NamedKind, refused
 from dynascope.agent.breakpoints.kinds import node_names
 from dynascope.agent.breakpoints.outlook import why_name_never_met, why_not_stopped

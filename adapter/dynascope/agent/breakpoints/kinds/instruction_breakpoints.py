@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import AddressedBreakpoint, BreakpointKind, refused
 from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.inspection.disassembly import BadAddress, Listings, text_of

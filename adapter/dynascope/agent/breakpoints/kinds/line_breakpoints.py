@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from dynascope.agent.breakpoints import hits
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.breakpoints.kind import NO_FILE, LineKind, PlacedBreakpoint, Placement, placed
 from dynascope.agent.breakpoints.outlook import expectation, why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
@@ -146,7 +146,6 @@ class LineBreakpoints(LineKind):
         self._refresh(list(self._rows))
 
     def _refresh(self, paths: Iterable[str]) -> None:
-        """Tell the client every state that has changed."""
         changes = []
         with self._lock:
             for path in paths:
@@ -168,7 +167,6 @@ class LineBreakpoints(LineKind):
             ]
 
     def _why_never_hit(self, row: PlacedBreakpoint) -> str | None:
-        """Return the reason; None if it has stopped or logged."""
         if row.breakpoint.has_stopped:
             return None
         where = row.where

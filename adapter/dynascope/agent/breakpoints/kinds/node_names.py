@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
+from dynascope.agent.breakpoints.hits import AgentBreakpoint
 
 OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
 """Kinds of nodes (`torch.fx.Node.op`)."""

@@ -7,8 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
-from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.breakpoints.hits import AgentBreakpoint, Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kind import AddressedBreakpoint, Named
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable
 from dynascope.agent.events.comptime import ComptimeBreakpointHook, translator_of
@@ -69,7 +68,6 @@ class LineStops(_Stops):
         return lines is not None and not own_lines(code).isdisjoint(lines)
 
     def _always_stops_at(self, path: str, line: int) -> bool:
-        """Whether a breakpoint stops at a line without any condition."""
         breakpoints = self._table.get(real_path(path), {}).get(line, ())
         return any(breakpoint.stops_always for breakpoint in breakpoints)
 

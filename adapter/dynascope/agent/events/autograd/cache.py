@@ -45,7 +45,6 @@ class _Logger:
 
 
 def _outputs() -> list[Any]:
-    """Return the tensors that the current backward was called on."""
     call = autograd_nodes.backward_call()
     return [each for each in call.outputs if hasattr(each, "grad_fn")] if call is not None else []
 

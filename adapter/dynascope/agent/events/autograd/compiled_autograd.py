@@ -6,6 +6,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.events import torch_names
@@ -48,31 +49,22 @@ class BackwardObserver:
     def run_ends(self, compiler: Compiler, error: BaseException | None) -> None: ...
 
 
+@dataclass(slots=True, eq=False)
 class Given:
     """The inputs of a capture: lists of fakes and symbols, and the NodeCall `(index, name)` each was lifted for."""
 
-    __slots__ = ("_keys", "accumulates", "check_nans", "inputs", "origins", "reasons", "scalars", "sizes", "tensors")
-
-    def __init__(
-        self,
-        inputs: Sequence[Any],
-        tensors: Sequence[Any],
-        sizes: Sequence[Any],
-        scalars: Sequence[Any],
-        origins: Sequence[Sequence[tuple[int, str]]],
-        accumulates: bool,
-        check_nans: bool,
-        reasons: Sequence[str],
-    ) -> None:
-        """Keep the arguments; `tensors` are the real tensors of `inputs`.
-
-        `origins` has one list each for inputs, sizes and scalars, empty where torch gave none. `reasons` are torch's
-        texts of why no graph in the cache could be used; empty where they were not requested.
-        """
-        self.inputs, self.sizes, self.scalars, self.origins = inputs, sizes, scalars, origins
-        self.accumulates, self.check_nans, self.reasons = accumulates, check_nans, reasons
-        self.tensors = tensors
-        self._keys: list[NodeKey] | None = None
+    inputs: Sequence[Any]
+    tensors: Sequence[Any]
+    """The real tensors of `inputs`."""
+    sizes: Sequence[Any]
+    scalars: Sequence[Any]
+    origins: Sequence[Sequence[tuple[int, str]]]
+    """One list each for inputs, sizes and scalars, empty where torch gave none."""
+    accumulates: bool
+    check_nans: bool
+    reasons: Sequence[str]
+    """Torch's texts of why no graph in the cache could be used; empty where they were not requested."""
+    _keys: list[NodeKey] | None = None
 
     def keys(self) -> list[NodeKey]:
         """Return this backward's node keys; call it while the capture begins, on its thread."""
@@ -82,15 +74,14 @@ class Given:
         return self._keys
 
 
+@dataclass(slots=True, eq=False)
 class RunGiven:
     """The arguments of one run of a captured backward: real tensors, numbers, and the hooks' functions."""
 
-    __slots__ = ("hooks", "inputs", "scalars", "sizes")
-
-    def __init__(
-        self, inputs: Sequence[Any], sizes: Sequence[int], scalars: Sequence[Any], hooks: Sequence[Any]
-    ) -> None:
-        self.inputs, self.sizes, self.scalars, self.hooks = inputs, sizes, scalars, hooks
+    inputs: Sequence[Any]
+    sizes: Sequence[int]
+    scalars: Sequence[Any]
+    hooks: Sequence[Any]
 
 
 _lock = fork_safe(threading.RLock())
@@ -150,7 +141,6 @@ class BackwardEvents(Events):
 
 
 def _begin() -> None:
-    """Wrap what begins and ends a capture, for all observers."""
     global _captures
     _captures = Events()
     _captures.call_instead(torch_names.BEGIN_CAPTURE, _begin_capture)

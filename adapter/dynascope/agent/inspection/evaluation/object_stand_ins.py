@@ -250,7 +250,6 @@ def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
 
 
 def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
-    """Call the user's `__get__` with the stand-in in place of the object."""
     shadow = _state(stand_in).shadow
     if not shadow.runs_user_code:
         raise EvaluationError(f"Hovering does not run the descriptor {name}: evaluate it in the debug console.")

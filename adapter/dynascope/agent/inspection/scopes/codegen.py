@@ -251,7 +251,6 @@ def _kept(name: str, subject: object, ending: EndedGraph, names: ValueNames) -> 
 
 
 def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames) -> Row:
-    """Return the row of a source or a variable: its name, with `text` as its value."""
     if not is_variable(subject):
         return virtual(expression(subject), text, type="source")
     row = symbolic.row(options, names.of(subject) or variable_text(options, subject, 0), subject, None)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+from dynascope.agent.inspection.values.concrete import tensor_rows
 from dynascope.agent.inspection.values.guard_rows import guard_row, guards_row, relation_row, shape_guard_row
 from dynascope.agent.inspection.values.history_rows import Since, children_of, history_row
 from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Datum, Heading, Row, Rows, ViewOptions, few, virtual
-from dynascope.agent.inspection.values.tensors import tensor_rows
 from dynascope.agent.internals.frames.translators import output_of
 from dynascope.agent.internals.graph.code import graph_code
 from dynascope.agent.internals.graph.graph import (

@@ -38,17 +38,13 @@ VIRTUAL = VariablePresentationHint(kind="virtual")
 """For rows that Dynascope adds: there is no such attribute."""
 
 
-def nothing_in_place(_options: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
-    return None
-
-
 @dataclass(slots=True)
 class ViewOptions:
     """The view options of a request, and Dynamo's pending changes (None for running frames)."""
 
     effects: SideEffects | None
     hexadecimal: bool = False
-    in_place_of: Callable[[ViewOptions, str, Any, str | None], Row | None] = nothing_in_place
+    in_place_of: Callable[[ViewOptions, str, Any, str | None], Row | None] = lambda options, name, value, path: None
     """Returns the row of the variable with which Dynamo tracks a real value, or None."""
     whole: bool = False
     """Whether texts are for the clipboard: complete, not previews."""
@@ -126,11 +122,7 @@ class Rows:
         return self._count
 
 
-def no_rows(_options: ViewOptions, _start: int, _stop: int) -> Iterator[Row]:
-    return iter(())
-
-
-NONE = Rows(0, no_rows)
+NONE = Rows(0, lambda _options, _start, _stop: iter(()))
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.concrete import tensor_rows
 from dynascope.agent.inspection.values.guard_rows import about_rows, origin_rows, way_rows
 from dynascope.agent.inspection.values.history_rows import History, with_history
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text
-from dynascope.agent.inspection.values.tensors import tensor_rows
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.variables import (
@@ -78,7 +78,6 @@ def is_number(content: held.Contents) -> bool:
 
 
 def _places(content: held.Contents) -> tuple[Whereabouts, Whereabouts]:
-    """Return where a variable was created, and where its value is defined."""
     match content:
         case held.Tensor() | held.Number():
             return place_of_node(content.node), None

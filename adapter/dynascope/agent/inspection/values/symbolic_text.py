@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from dynascope.agent.inspection.values.concrete import number_text
 from dynascope.agent.inspection.values.rows import ViewOptions
-from dynascope.agent.inspection.values.tensors import number_text
 from dynascope.agent.inspection.values.text import (
     NOT_READ,
     PREVIEW_DEPTH,

@@ -165,12 +165,6 @@ def _numpy_text(value: Any) -> str:
     return f"{type(value).__name__}({value.item()!r})"
 
 
-def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
-    """Return a generator's name and current line."""
-    frame = value.gi_frame
-    return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
-
-
 def _line(path: str, line: int | None) -> str:
     return f"{os.path.basename(path)}:{line}"
 
@@ -187,7 +181,10 @@ _writers: dict[type, Callable[[Any, ViewOptions, int], str]] = {
     types.ModuleType: lambda value, options, depth: (
         f"module {object.__getattribute__(value, '__dict__').get('__name__')}"
     ),
-    types.GeneratorType: lambda value, options, depth: generator_text(value),
+    types.GeneratorType: lambda value, options, depth: (
+        f"generator {value.gi_code.co_qualname} "
+        + (f"at line {value.gi_frame.f_lineno}" if value.gi_frame else "exhausted")
+    ),
     slice: lambda value, options, depth: call_text("slice", (value.start, value.stop, value.step), options, depth),
     range: lambda value, options, depth: call_text("range", (value.start, value.stop, value.step), options, depth),
     **{

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os.path
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch._dynamo import polyfills
 
 from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
 from dynascope.facts.recompiles.guarded_value import GuardedValue
@@ -154,3 +156,15 @@ def _method(cls: type, name: str) -> types.FunctionType | None:
             function = getattr(method, "__func__", method)
             return function if isinstance(function, types.FunctionType) else None
     return None
+
+
+_POLYFILLS = os.path.dirname(polyfills.__file__)
+_MODULE = torch.nn.modules.module.__file__
+_ATTRIBUTES = ("__setattr__", "__getattr__", "__delattr__")
+
+
+def stands_for_builtin(code: types.CodeType) -> bool:
+    """Whether this is of `torch._dynamo.polyfills` (2.5), or `module.name = value` calls it."""
+    if code.co_filename == _MODULE:
+        return code.co_name in _ATTRIBUTES
+    return code.co_filename.startswith(_POLYFILLS)

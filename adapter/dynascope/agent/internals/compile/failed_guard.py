@@ -169,7 +169,6 @@ def _global_state(names: str) -> str | None:
 
 
 def _evaluate(node: ast.expr, frame: Any) -> Any:
-    """Return an expression's value; raise LookupError, TypeError or AttributeError for none."""
     match node:
         case ast.Name(id=name):
             values = frame.f_locals

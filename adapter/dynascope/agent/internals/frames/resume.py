@@ -153,7 +153,6 @@ def _comes_again(code: types.CodeType, line: int | None) -> bool:
 
 
 def _reachable(code: types.CodeType) -> list[dis.Instruction]:
-    """Return the instructions that are reachable from the first one."""
     instructions = list(dis.get_instructions(code))
     at_offset = {each.offset: i for i, each in enumerate(instructions)}
     handlers: Any = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]

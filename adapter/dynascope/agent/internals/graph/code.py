@@ -158,9 +158,6 @@ def _text(argument: Any) -> str:
     return argument_text(argument, "")
 
 
-PlacesOf = Callable[[str], list[UserFrame]]
-
-
 def graphs_of(
     module: Any,
     is_users: Callable[[str], bool],
@@ -192,7 +189,7 @@ def _modules(name: str, module: Any) -> Iterator[tuple[str, Any]]:
             yield from _modules(attribute if name == "forward" else f"{name}.{attribute}", part)
 
 
-def _graph(name: str, nodes: list[Any], places: PlacesOf, value_text: ValueText) -> Graph:
+def _graph(name: str, nodes: list[Any], places: Callable[[str], list[UserFrame]], value_text: ValueText) -> Graph:
     numbers = {node: number for number, node in enumerate(nodes)}
     graph = Graph(name, [], [])
     stacks: dict[str, int] = {"": NO_STACK}

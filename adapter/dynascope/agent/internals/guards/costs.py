@@ -163,7 +163,6 @@ class _Division:
         return last
 
     def _parts(self, number: int) -> list[int]:
-        """Return the numbers of the managers directly below one."""
         found, part = [], number + 1
         while part < number + self.sizes[number]:
             found.append(part)

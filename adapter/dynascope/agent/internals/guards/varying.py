@@ -224,7 +224,6 @@ class VaryingGuards:
                 yield self._told("set", guard, f"{name}.size()[{dimension}]", str(size), [str(other)])
 
     def _longer(self) -> Iterator[VaryingGuard]:
-        """Yield the lists and dicts whose length the call changes."""
         for variable in list(self._output.side_effects.id_to_variable.values()):
             name = source_of(variable) if is_changed(variable) else None
             guards = [self._guards[name, kind] for kind in _LENGTHS if name and (name, kind) in self._guards]

@@ -112,10 +112,6 @@ def _members(variable: object, known: dict[str, Any], _: SideEffects) -> held.Co
     return held.Members(kind, items if isinstance(items, dict) else dict.fromkeys(_sequence(items)))
 
 
-def _cell(variable: object, _: dict[str, Any], effects: SideEffects) -> held.Contents:
-    return held.Cell(effects.cell_contents(variable))
-
-
 def _object(variable: object, known: dict[str, Any], effects: SideEffects) -> held.Contents:
     value = known.get("value")
     cls = known.get("value_type")
@@ -260,7 +256,7 @@ _READERS: dict[str, Reader] = {
     "ConstDictVariable": _entries,
     "SetVariable": _members,
     "BaseSetVariable": _members,
-    "CellVariable": _cell,
+    "CellVariable": lambda variable, _, effects: held.Cell(effects.cell_contents(variable)),
     "UserDefinedObjectVariable": _object,
     "NNModuleVariable": _module,
     "UserMethodVariable": _method,

@@ -16,13 +16,10 @@ from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.containment import DispatchKeys
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
+from dynascope.agent.suspension.debugpy.resuming import Replace, RuntimeSteps, is_of_a_step
 from dynascope.agent.suspension.interface import EntryBreakpoint
 from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
 from dynascope.wire.function_names import names_function_of
-
-Replace = Callable[[Any, str, Any], None]
-"""Sets an attribute and remembers its original value."""
 
 
 class RuntimeLineStops:

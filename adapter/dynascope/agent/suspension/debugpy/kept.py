@@ -12,7 +12,7 @@ from typing import Any
 
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.containment import DispatchKeys, freed_on_failure
-from dynascope.agent.suspension.debugpy.breakpoints import Replace
+from dynascope.agent.suspension.debugpy.resuming import Replace
 
 
 def leave_nothing_in_frames(debugger: Any, tracker_class: Any, returned: str, replace: Replace) -> None:
@@ -56,7 +56,6 @@ def _empty(frame: Any) -> None:
 
 
 def _forget_classes() -> None:
-    """Clear the caches that keep each class of which pydevd has shown a value."""
     handler = getattr(sys.modules.get("_pydevd_bundle.pydevd_xml"), "_TYPE_RESOLVE_HANDLER", None)
     for name in ("_type_to_resolver_cache", "_type_to_str_provider_cache"):
         getattr(handler, name, {}).clear()

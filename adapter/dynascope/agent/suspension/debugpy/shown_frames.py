@@ -13,7 +13,7 @@ from dynascope.agent.internals.codegen.generated import is_hashable
 from dynascope.agent.internals.frames.resume import made_from, runtime_name
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.user_code import OUR_FOLDER
-from dynascope.agent.suspension.debugpy.breakpoints import Replace
+from dynascope.agent.suspension.debugpy.resuming import Replace
 from dynascope.wire.dap import Source, StackFrame
 
 

@@ -5,6 +5,8 @@ It stays off where Dynamo has generated code that pydevd cannot trace: pydevd wo
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import sys
 import threading
 import types
@@ -12,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.codegen.generated import NewGeneratedCode
+from dynascope.agent.isolation.containment import refuse_if_contained
+from dynascope.agent.suspension.debugpy.resuming import Replace
 
 Started = Callable[[types.CodeType, int], Any]
 
@@ -109,3 +113,43 @@ class TracingOff:
             f"{code.co_name} (constants without a hash) and would break the program. From here on only compile-time "
             f"stops work on the thread {thread.name}.\n"
         )
+
+
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_ATTEMPTS = 10
+
+
+def correct_running_frames(debugger: Any, replace: Replace) -> None:
+    """Trace all frames of other threads; refuse `debugpy.breakpoint()` in an expression.
+
+    pydevd would resume the stopped thread; the call is refused before pydevd changes its state of the thread.
+    """
+    set_trace = debugger.set_trace_for_frame_and_parents
+
+    def set_trace_for_frame_and_parents(ident: int | None, frame: Any, **named: Any) -> None:
+        refuse_if_contained("debugpy.breakpoint()")
+        begins = [frame]
+        if ident is not None and ident != threading.get_ident():
+            stack = _stack(ident)
+            begins = stack[:1] + [caller for each, caller in itertools.pairwise(stack) if _yields(each)]
+        for each in begins:
+            set_trace(ident, each, **named)
+
+    replace(debugger, "set_trace_for_frame_and_parents", set_trace_for_frame_and_parents)
+
+
+def _stack(ident: int) -> list[types.FrameType]:
+    """Return the frames of a thread, innermost first; again if a generator yielded meanwhile."""
+    stack: list[types.FrameType] = []
+    for _ in range(_ATTEMPTS):
+        frame, stack = sys._current_frames().get(ident), []
+        while frame is not None:
+            stack.append(frame)
+            frame = frame.f_back
+        if not stack or not _yields(stack[-1]):
+            break
+    return stack
+
+
+def _yields(frame: types.FrameType) -> bool:
+    return bool(frame.f_code.co_flags & _YIELDS)

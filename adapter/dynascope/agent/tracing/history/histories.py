@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dynascope.agent.events.frames import MutationEvents
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.values import MutationEvents
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
 from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState

@@ -1,17 +1,34 @@
-"""The scopes Inputs, Sizes, Scalars and Saved Tensors: what was lifted into the graph's inputs, or saved for a node."""
+"""The scopes Compile, Inputs, Sizes, Scalars and Saved Tensors: which capture this is, and what was lifted or saved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.captures.captures import LiftedHook
+from dynascope.agent.backward.runtime.runtime import inputs_by_device
+from dynascope.agent.inspection.scopes.compiling import compiled_autograd_rows
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.concrete import number_text, tensor_rows
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Children, Heading, Row, Rows, ViewOptions, few, fixed, virtual
-from dynascope.agent.inspection.values.tensors import number_text, tensor_rows
+from dynascope.agent.inspection.values.rows import (
+    Children,
+    Heading,
+    Row,
+    Rows,
+    ViewOptions,
+    computed,
+    few,
+    fixed,
+    virtual,
+)
+from dynascope.agent.inspection.values.text import value_text as python_text
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
-from dynascope.agent.internals.autograd.captured_graph import value_text
+from dynascope.agent.internals.autograd import state as autograd_state
+from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_moves, uses_cudagraphs, value_text
+from dynascope.agent.internals.autograd.state import compiler_name
+from dynascope.agent.internals.compile.compile_context import changed_config
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, symbolic_text
 
 NO_LINE = "none: the engine makes this node itself, for the gradients that the backward begins with"
@@ -66,21 +83,13 @@ def _input(live: LiveCapture, position: int) -> Row:
     return Row(f"inputs[{position}]", text, type="fake tensor", children=children, made_at=place)
 
 
-def sizes_heading(live: LiveCapture) -> Heading:
-    return Heading("Sizes", _number_rows("sizes", live, live.sizes, live.capture.size_origins))
-
-
-def scalars_heading(live: LiveCapture) -> Heading:
-    return Heading("Scalars", _number_rows("scalars", live, live.scalars, live.capture.scalar_origins))
-
-
-def _number_rows(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Children:
+def numbers_heading(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Heading:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, stop):
             text = f"{number_text(values[i], options)} ← {origin_text(live, origins, i)}"
-            yield Row(f"{name}[{i}]", text, type=type(values[i]).__name__)
+            yield Row(f"{name.lower()}[{i}]", text, type=type(values[i]).__name__)
 
-    return Children(indexed=Rows(len(values), make))
+    return Heading(name, Children(indexed=Rows(len(values), make)))
 
 
 def saved_heading(live: LiveCapture, index: int) -> Heading:
@@ -108,3 +117,61 @@ def _saved_row(live: LiveCapture, position: int, index: int) -> Row:
     rows += tensor_rows(value, ViewOptions(None), None)
     children = few(rows)
     return Row(f"inputs[{position}]", value_text(value), type="fake tensor", children=children, made_at=place)
+
+
+def heading(live: LiveCapture, point: StopPoint) -> Heading:
+    return Heading("Compile", few(lambda options: _rows(options, live, point)), expensive=True)
+
+
+def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row]:
+    capture = live.capture
+    devices = ", ".join(f"{each.count} on {device}" for device, each in inputs_by_device(live.inputs).items())
+    rows = [
+        fact("compile id", capture.compile_id),
+        fact("reason", "; ".join(live.reasons())),
+        fact("called as", "backward()" if capture.accumulates else "torch.autograd.grad()"),
+        fact("compiler_fn", compiler_name(live.compiler)),
+        fact("node calls so far", len(capture.node_calls)),
+        fact("inputs", devices or "none"),
+        fact("cudagraphs", "on" if uses_cudagraphs() else "off"),
+        fact("checks for NaNs", "yes: anomaly mode is on" if live.checks_nans else "no"),
+    ]
+    if point.node_call is not None:
+        rows.append(fact("forward line", forward_line(live, point.node_call), live.forward_place(point.node_call)))
+    rows.append(_moves(live))
+    changed = changed_config()
+    settings = [fact(name, python_text(value, options)) for name, value in changed.items()]
+    text = f"{len(changed)} changed" if changed else "all as by default"
+    rows.append(virtual("config", text, children=few(settings) if settings else None))
+    aot = live.aot_backward(point.node_call) if point.node_call is not None else {}
+    if aot:
+        rows.append(_values("AOT backward", f"of the graph that AOTAutograd compiled as {aot['_aot_id']}", aot))
+    fields = autograd_state.fields_of(live.compiler)
+    return [*rows, _values("AutogradCompilerInstance", f"{len(fields)} fields", fields), *compiled_autograd_rows()]
+
+
+def _values(name: str, text: str, content: Mapping[str, Any]) -> Row:
+    children = computed(lambda options: [_value(options, key, value) for key, value in content.items()])
+    return virtual(name, text, children=Children(named=children))
+
+
+def _value(options: ViewOptions, name: str, value: Any) -> Row:
+    if name != "bw_module":
+        return concrete.untracked_row(options, name, value, None)
+    nodes = [fact(node.name, node_text(node)) for node in value.graph.nodes]
+    return virtual(name, f"{len(nodes)} nodes", children=few(nodes))
+
+
+def _moves(live: LiveCapture) -> Row:
+    """Return the CPU scalars. Until the capture ends, later nodes may keep one on the CPU."""
+    decided = bool(live.passes)
+    rows = []
+    for each in scalar_moves(live.graph, live.inputs) if live.graph is not None else []:
+        if each.position in live.capture.moved_to_cuda:
+            text = "moved to CUDA before each run: pinned, then copied without waiting"
+        else:
+            text = f"stays on the CPU: {each.stays_because}" if each.stays_because else "may move to CUDA"
+        rows.append(fact(f"inputs[{each.position}]", text))
+    moved = len(live.capture.moved_to_cuda)
+    text = f"{moved} moved to CUDA of {len(rows)}" if decided else f"{len(rows)} so far"
+    return virtual("CPU scalars", text, children=few(rows) if rows else None)
