@@ -14,8 +14,7 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
 from dynascope.agent.backward.captures.captures import Captures, PassRun
-from dynascope.agent.backward.expressions import BackwardContext
-from dynascope.agent.backward.inspection import BackwardInspection
+from dynascope.agent.backward.inspection import BackwardContext, BackwardInspection
 from dynascope.agent.backward.runtime import runtime
 from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.table import BackwardTable

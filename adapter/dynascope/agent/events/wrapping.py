@@ -160,7 +160,11 @@ TESTED_PYTHON = ("3.11", "3.12", "3.13")
 
 
 def missing_names(feature: Feature) -> list[str]:
-    """Return the names `feature` needs that this torch lacks or has with other parameters."""
+    """Return the names `feature` needs that this torch lacks or has with other parameters.
+
+    Only names and signatures are checked: a compile of three lines would use up a compile id, and change Dynamo's
+    counters and the random state. The session watches the first real compile and reports hooks that were not called.
+    """
     return [str(name) for name in _missing() if feature in name.serves]
 
 

@@ -158,7 +158,13 @@ class _Guarded:
 
 
 class DispatchKeys:
-    """The keys that this thread includes and excludes (`_dispatch_tls_local_include_set`, 1.13); none before torch."""
+    """The keys that this thread includes and excludes (`_dispatch_tls_local_include_set`, 1.13); none before torch.
+
+    Torch ends a state when it frees a variable of a frame: `torch._tensor_str._str` (2.0) has a `_DisableFuncTorch`,
+    which then sets all dispatch keys of the thread to those of its beginning (2.12). The frames of an exception live as
+    long as it does: where a cycle keeps it, a garbage collection would set the keys later, in the middle of a kernel of
+    torch's, which then fails (`fake_mode.in_kernel_invocation must be False`).
+    """
 
     def __init__(self) -> None:
         self._torch: Any = sys.modules.get("torch._C")

@@ -68,7 +68,12 @@ class Cancelled(BaseException):
 
 
 class Cancellation:
-    """The requests, by id, that stopped threads serve or are about to serve."""
+    """The requests, by id, that stopped threads serve or are about to serve.
+
+    A page of rows, a document or an expression can take long. Checks in each loop would miss the loops of the user's
+    expression, so the interpreter raises in that thread (`PyThreadState_SetAsyncExc`). A request ends only when no
+    exception is left to be raised, so that none reaches the program.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

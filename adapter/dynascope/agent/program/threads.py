@@ -71,7 +71,11 @@ def _path(frame: types.FrameType) -> str:
 
 
 class _HiddenFrame:
-    """Take the frame that enters this out of the traceback of an error that passes through it."""
+    """Take the frame that enters this out of the traceback of an error that passes through it.
+
+    What shows frames while they run still shows it (`traceback.print_stack`, a stack that torch logs): only what is
+    left of a frame in a traceback can be taken out.
+    """
 
     __slots__ = ()
 

@@ -14,8 +14,7 @@ from dynascope.agent.breakpoints.kinds.debugpy_breakpoints import GeneratedBreak
 from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints, NodeBreakpoints
 from dynascope.agent.breakpoints.kinds.instruction_breakpoints import InstructionBreakpoints
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
-from dynascope.agent.breakpoints.kinds.without_client import CalledFunctions, ComptimeBreakpoints
-from dynascope.agent.breakpoints.registry import BreakpointKinds
+from dynascope.agent.breakpoints.registry import BreakpointKinds, CalledFunctions, ComptimeBreakpoints
 from dynascope.agent.events import wrapping
 from dynascope.agent.events.torch_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters

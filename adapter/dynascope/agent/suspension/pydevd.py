@@ -19,11 +19,10 @@ from dynascope.agent.isolation.containment import is_contained
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.suspension.debugpy import library_imports
+from dynascope.agent.suspension.debugpy import tracing_off
 from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
 from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
-from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.resuming import Resuming, RuntimeSteps
 from dynascope.agent.suspension.debugpy.shown_frames import (
     chain,
@@ -33,7 +32,7 @@ from dynascope.agent.suspension.debugpy.shown_frames import (
     hide_unhashable_code,
     name_generated_frames,
 )
-from dynascope.agent.suspension.debugpy.tracing_off import TracingOff, correct_running_frames
+from dynascope.agent.suspension.debugpy.tracing_off import LibraryImports, TracingOff, correct_running_frames
 from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
 from dynascope.wire.dap import StackFrame
@@ -88,7 +87,7 @@ class PydevdSuspension(Suspension):
         """By thread ident: the exception of a job on that thread, to be raised where it waits."""
         self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
         imports = LibraryImports(self._pydevd, self._tracing.start_events, self._starts_matter, self._lines_stopped_at)
-        self._replace(importlib._bootstrap, library_imports.NAME, imports.wrapped())
+        self._replace(importlib._bootstrap, tracing_off.NAME, imports.wrapped())
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
         hide_paths_from_dynamo(self._files, self._replace)

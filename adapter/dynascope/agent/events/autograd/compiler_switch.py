@@ -31,6 +31,11 @@ def copying_wrapped_numbers(compiled: Callable[..., Any]) -> Callable[..., Any]:
     """Copy wrapped numbers for what `torch.compile` made (`OptimizedModule`, 2.0).
 
     What another compiler made is returned as it is: without Inductor the numbers do no harm.
+
+    The divisor of `x / 7` is saved as one (`TensorImpl::is_wrapped_number`, 1.0). Inductor reads a scalar of the CPU
+    with `.item()` where it launches a Triton kernel. In the first run that happens inside a dispatch mode
+    (`_AnalyzeCustomOpInputOutputMode`, 2.10), which is given the number in place of the tensor: "Unable to cast 7 to
+    Tensor". A copy of a wrapped number is an ordinary tensor.
     """
     if not isinstance(compiled, torch._dynamo.eval_frame.OptimizedModule):
         return compiled

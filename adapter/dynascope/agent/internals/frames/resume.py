@@ -173,11 +173,7 @@ def _reachable(code: types.CodeType) -> list[dis.Instruction]:
 
 
 def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
-    """Whether a resume function's instruction is the first of a line of `code`, its original.
-
-    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is
-    identified by its name and its positions in the source.
-    """
+    """Whether a resume function's instruction is the first of a line of `code`, its original."""
     place = _place(instruction)
     return place is None or place in _first_instructions(code)
 
@@ -245,7 +241,11 @@ Place = tuple[str, int | None, int | None, int | None, int | None]
 
 
 def first_places(code: types.CodeType) -> dict[int, Place]:
-    """Return the place of the first instruction of each line."""
+    """Return the place of the first instruction of each line.
+
+    A line begins as written with one instruction, and statements return to it with others. Dynamo keeps an
+    instruction's `positions`, but no offset: it is identified by its name and its positions in the source.
+    """
     found: dict[int, Place] = {}
     for each in dis.get_instructions(code):
         place = _place(each)

@@ -88,7 +88,11 @@ def _has_names(expression: str, frame: types.FrameType) -> bool:
 
 
 def take_dotted_names(debugger: Any, api: Any, replace: Replace) -> None:
-    """Replace how pydevd finds the breakpoints of a function; its class `api` serves the client."""
+    """Replace how pydevd finds the breakpoints of a function; its class `api` serves the client.
+
+    The part before the last dot may be a pattern. The part after it may not: pydevd would have to match every call
+    against it. Code that Dynamo generated does not stop: the function has stopped where Dynamo traced it.
+    """
     holds = debugger.handle_breakpoint_condition
 
     def set_function_breakpoints(api: object, debugger: Any, breakpoints: Sequence[Any]) -> None:

@@ -20,6 +20,9 @@ def leave_nothing_in_frames(debugger: Any, tracker_class: Any, returned: str, re
 
     `tracker_class` is pydevd's of the frames of a stop, where each request finds the frame that it reads; `returned`
     names in a frame's locals what the calls have returned that were stepped over.
+
+    Before Python 3.13 the dict of `f_locals` stays with its frame: what the program drops later would live for as long
+    as the function runs whose variables pydevd has read.
     """
     evaluators = [(debugger, "handle_breakpoint_condition"), (debugger, "handle_breakpoint_expression")]
     for owner, name in [*evaluators, *_owners(debugger, "remove_exception_from_frame")]:
@@ -112,7 +115,11 @@ class _ReadAtStops:
 
 
 def logged_in(field: str) -> Callable[[Any, Any, types.FrameType], None]:
-    """Return what writes a logpoint's value or exception into a field of the thread's state."""
+    """Return what writes a logpoint's value or exception into a field of the thread's state.
+
+    pydevd keeps the exception of a logpoint in a variable of the function that the traceback begins with, which is a
+    cycle, and that of a console's expression until the program resumes.
+    """
 
     def log(breakpoint: Any, info: Any, frame: types.FrameType) -> None:
         try:
@@ -149,7 +156,10 @@ _OF_DEBUGGER = "_in_project_scope_cache", "_exclude_by_filter_cache", "_apply_fi
 
 
 class CodeCaches:
-    """The dicts in which pydevd keeps what it knows of code."""
+    """The dicts in which pydevd keeps what it knows of code.
+
+    With generated code, torch drops what it has made for it: the compiled graph, its tensors, the backend's function.
+    """
 
     def __init__(self, debugger: Any) -> None:
         """Find the caches; `debugger` is pydevd's."""
