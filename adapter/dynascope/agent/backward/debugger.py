@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, StopPoint
-from dynascope.agent.backward.captures.captures import Captures, PassRun
+from dynascope.agent.backward.captures.captures import PassRun
 from dynascope.agent.backward.inspection import BackwardContext, BackwardInspection
 from dynascope.agent.backward.runtime import runtime
 from dynascope.agent.backward.runtime.report import BackwardRun
@@ -51,14 +52,14 @@ class BackwardStepMode(Enum):
     LEAVE = "the program, after the backward"
 
 
+@dataclass(slots=True)
 class _Thread:
-    """The state of a thread on which a backward is captured."""
+    """The state of a thread from the begin of a capture to the first run of its graph."""
 
-    def __init__(self) -> None:
-        self.live: LiveCapture | None = None
-        self.mode = BackwardStepMode.RUN
-        self.token: Any = None
-        self.before: tuple[str, ...] = ()
+    live: LiveCapture
+    mode: BackwardStepMode = BackwardStepMode.RUN
+    token: Any = None
+    before: tuple[str, ...] = ()
 
 
 _FAILED = "dynascope failed while a backward was captured; the capture continues.\n"
@@ -79,7 +80,6 @@ class BackwardDebugger(BackwardObserver):
 
         `step_into_compile` is called when a step in leaves a capture: it may end in the next compile on the thread.
         """
-
         self._captured = captured
         self._wait = wait
         self._step_into_compile = step_into_compile
@@ -87,12 +87,12 @@ class BackwardDebugger(BackwardObserver):
         self._send = send
         failures = HookFailures(lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)))
         self._hits = Hits(send)
-        self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
         self._table = BackwardTable()
         self.enabled = True
-        self._events = BackwardEvents(self, failures)
         self._recorder = runtime.acquire()
+        self._captures = self._recorder.captures  # the recorder observes first, and notes what is read here
+        self._events = BackwardEvents(self, failures)
 
     @property
     def table(self) -> BackwardTable:
@@ -118,9 +118,10 @@ class BackwardDebugger(BackwardObserver):
     # ---- BackwardObserver
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
-        thread = self._threads.setdefault(threading.get_ident(), _Thread())
-        capture = self._captures.begins(compiler, given)
-        thread.live = LiveCapture(compiler, capture, given, self._captures.before(capture))
+        capture = self._captures.of(compiler)
+        live = LiveCapture(compiler, capture, given, self._captures.before(capture))
+        thread = self._threads.setdefault(threading.get_ident(), _Thread(live))
+        thread.live = live
         if not self.enabled:
             return
         if self._suspension.runtime_steps_in():
@@ -129,9 +130,8 @@ class BackwardDebugger(BackwardObserver):
         thread.token = self._suspension.compile_begins()
 
     def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
-        self._captures.node_called(compiler, index, name)
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None or not self.enabled:
+        if thread is None or not self.enabled:
             return
         if thread.mode is BackwardStepMode.RUN and self.table.is_empty and not self._suspension.pause_requested():
             return
@@ -145,19 +145,17 @@ class BackwardDebugger(BackwardObserver):
         self._stop_if_wanted(thread, StopPoint("node", index), reached)
 
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
-        lifted = self._captures.hook_called(compiler, kind, hook)
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None or not self.enabled:
+        if thread is None or not self.enabled or (thread.mode is BackwardStepMode.RUN and not self.table.names):
             return
-        if thread.mode is BackwardStepMode.RUN and not self.table.names:
-            return
+        lifted = self._captures.of(compiler).hooks[-1]
         place = thread.live.place_of_hook(lifted)
         reached = self.table.at_hook(kind, place.name if place is not None else None)
         self._stop_if_wanted(thread, StopPoint("hook", lifted.node_call, hook=lifted), reached)
 
     def pass_begins(self, compiler: Compiler, name: str) -> None:
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None or not self.enabled:
+        if thread is None or not self.enabled:
             return
         wanted = thread.mode is not BackwardStepMode.RUN or bool(self.table.names)
         if not thread.live.passes:
@@ -166,10 +164,8 @@ class BackwardDebugger(BackwardObserver):
             thread.before = captured_graph.node_names(thread.live.graph)
 
     def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
-        if name == "move_graph_nodes_to_cuda":
-            self._captures.moved(compiler, result)
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None or not thread.before:
+        if thread is None or not thread.before:
             return
         before, thread.before = thread.before, ()
         after = captured_graph.node_names(thread.live.graph)
@@ -178,14 +174,13 @@ class BackwardDebugger(BackwardObserver):
 
     def graph_made(self, compiler: Compiler, module: Any) -> None:
         thread = self._threads.get(threading.get_ident())
-        if thread is not None and thread.live is not None and self.enabled:
+        if thread is not None and self.enabled:
             thread.live.graph_is_done()
             locations.captured.add(module, thread.live.capture)
 
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
-        self._captures.ends(compiler, failed)
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None:
+        if thread is None:
             return
         token, thread.token = thread.token, None
         self._suspension.compile_ends(token)
@@ -194,7 +189,7 @@ class BackwardDebugger(BackwardObserver):
 
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None:
+        if thread is None:
             return
         thread.live.hooks_given = given.hooks
         token = self._suspension.compile_begins() if self.enabled else None
@@ -209,17 +204,16 @@ class BackwardDebugger(BackwardObserver):
 
     def _finish(self, thread: _Thread) -> None:
         """Release the capture, which is over, and let a step end in the program."""
-        live, thread.live = thread.live, None
-        mode, thread.mode = thread.mode, BackwardStepMode.RUN
-        if live is not None and self.enabled and not self.table.is_empty:
-            self._captured(live, self.table)
-        if mode is not BackwardStepMode.RUN and live is not None and self.enabled:
-            self._suspension.finish_step_at_runtime(live.caller)
-            if mode is BackwardStepMode.INTO:
+        del self._threads[threading.get_ident()]
+        if self.enabled and not self.table.is_empty:
+            self._captured(thread.live, self.table)
+        if self.enabled and thread.mode is not BackwardStepMode.RUN:
+            self._suspension.finish_step_at_runtime(thread.live.caller)
+            if thread.mode is BackwardStepMode.INTO:
                 self._step_into_compile()
 
     def _stop_if_wanted(self, thread: _Thread, point: StopPoint, reached: Sequence[AgentBreakpoint]) -> None:
-        hits = self._hits.that_stop(reached, BackwardContext(thread.live, point)) if thread.live is not None else []
+        hits = self._hits.that_stop(reached, BackwardContext(thread.live, point))
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
             self._stop(thread, point, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
@@ -230,7 +224,6 @@ class BackwardDebugger(BackwardObserver):
 
     def _stop(self, thread: _Thread, point: StopPoint, reason: StopReason, ids: list[int]) -> None:
         live = thread.live
-        assert live is not None
         with without_modes():
             make_inspection = functools.partial(BackwardInspection, live, point)
             command = self._wait(make_inspection, live.caller, Stop(reason, ids), "Paused in a backward")

@@ -17,8 +17,8 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.variables import class_names, fields, without_lazy
 
-_MARKS = "_dynamo_weak_dynamic_indices", "_has_dynamo_dim_marking"
-"""The attributes that `maybe_mark_dynamic` (2.1) sets on a tensor."""
+_MARKED_DYNAMIC = "_dynamo_weak_dynamic_indices"
+"""The attribute of a tensor that `maybe_mark_dynamic` (2.1) sets, or adds to."""
 _OF_UNBACKED = "_dynamo_unbacked_indices", "_dynamo_hint_overrides", "_specialize_on"
 """Those that `mark_unbacked` (2.1) sets, or adds to."""
 _STATIC = "_dynamo_static_indices"
@@ -44,34 +44,35 @@ def real_tensor(translator: Translator, variable: object) -> torch.Tensor | None
 
 
 @contextlib.contextmanager
+def _attributes_kept(tensor: torch.Tensor) -> Iterator[dict[str, Any]]:
+    """Restore the attributes of a tensor afterwards: what is in them may be the program's own."""
+    attributes = tensor.__dict__
+    before = dict(attributes)
+    try:
+        yield attributes
+    finally:
+        attributes.clear()
+        attributes.update(before)
+
+
+@contextlib.contextmanager
 def marked_dynamic(tensor: torch.Tensor, dimensions: Sequence[int]) -> Iterator[None]:
     """Mark dimensions of an input as `torch._dynamo.maybe_mark_dynamic` (2.1) does."""
-    before = {name: tensor.__dict__[name] for name in _MARKS if name in tensor.__dict__}
-    marks = set(before.get(_MARKS[0], ()))
     decorators: Any = sys.modules["torch._dynamo.decorators"]
-    tensor.__dict__.pop(_MARKS[0], None)  # the set may be the program's own
-    try:
-        decorators.maybe_mark_dynamic(tensor, [*marks, *dimensions])
+    with _attributes_kept(tensor) as attributes:
+        decorators.maybe_mark_dynamic(tensor, [*attributes.pop(_MARKED_DYNAMIC, ()), *dimensions])
         yield
-    finally:
-        for name in _MARKS:
-            tensor.__dict__.pop(name, None)
-        tensor.__dict__.update(before)
 
 
 @contextlib.contextmanager
 def marked_unbacked(tensor: torch.Tensor, dimension: int) -> Iterator[None]:
     """Mark a dimension of an input as `torch._dynamo.decorators.mark_unbacked` (2.1) does."""
-    before = dict(tensor.__dict__)
     decorators: Any = sys.modules["torch._dynamo.decorators"]
-    for name in _OF_UNBACKED:  # they may be the program's own
-        tensor.__dict__.pop(name, None)
-    try:
+    with _attributes_kept(tensor) as attributes:
+        for name in _OF_UNBACKED:
+            attributes.pop(name, None)
         decorators.mark_unbacked(tensor, dimension)
         yield
-    finally:
-        tensor.__dict__.clear()
-        tensor.__dict__.update(before)
 
 
 def is_marked_static(tensor: torch.Tensor, dimension: int) -> bool:
@@ -82,24 +83,16 @@ def is_marked_static(tensor: torch.Tensor, dimension: int) -> bool:
 @contextlib.contextmanager
 def unmarked_static(tensor: torch.Tensor, dimension: int) -> Iterator[None]:
     """Take away what `mark_static` (2.0) set for a dimension of an input."""
-    before = tensor.__dict__[_STATIC]
-    tensor.__dict__[_STATIC] = set(before) - {dimension}
-    try:
+    with _attributes_kept(tensor) as attributes:
+        attributes[_STATIC] = set(attributes[_STATIC]) - {dimension}
         yield
-    finally:
-        tensor.__dict__[_STATIC] = before
 
 
-@contextlib.contextmanager
-def number_dynamic(source: str) -> Iterator[None]:
+def number_dynamic(source: str) -> contextlib.AbstractContextManager[None]:
     """Make an int dynamic by its source (`torch.compiler.config.dynamic_sources`, 2.8)."""
-    config: Any = sys.modules["torch.compiler.config"]
-    before: str = config.dynamic_sources
-    config.dynamic_sources = ",".join(filter(None, (before, source)))
-    try:
-        yield
-    finally:
-        config.dynamic_sources = before
+    module = "torch.compiler.config"
+    sources = filter(None, (sys.modules[module].dynamic_sources, source))  # type: ignore[attr-defined]
+    return setting_changed("dynamic_sources", ",".join(sources), module)
 
 
 def is_setting(name: str) -> bool:
