@@ -80,11 +80,8 @@ def compiled(name: str, keeps: Any = None) -> tuple[Any, Any, saved.Saving, list
     options = {} if keeps is None else {"options": {"guard_filter_fn": keeps}}
     torch.compile(function, backend="eager", fullgraph=True, **options)(*arguments)
     (entry,) = tree.cache_entries(function.__code__)
-    source, values = built_from.built_from(entry.guards), locals_of(name)
-    assert source is not None
-    rebuilding = filtered.Rebuilding(function.__code__, entry.guards, source, values)
-    assert rebuilding.is_exact()
-    return function.__code__, entry, saved.Saving(rebuilding, source, values), source.guards
+    rebuilding = filtered.Rebuilding(function.__code__, entry.guards, locals_of(name))
+    return function.__code__, entry, saved.Saving(rebuilding), rebuilding.source.guards
 
 
 def really(name: str, keeps: Any = None) -> tuple[str | None, str, list[Key]]:
@@ -245,7 +242,7 @@ def test_it_is_said_when_nothing_can_be_told() -> None:
     assert "saving is tried where all guards are true. For the values in this frame this guard fails" in text
     del built_from._known[entry.guards]
     text = saved_guards(code, entry, locals_of("attribute"), "")
-    assert text.endswith("is not known: it was compiled before Dynascope was there.")
+    assert text.endswith("is not known: it was compiled before Dynascope was attached.")
 
 
 class SavingAll:
@@ -262,11 +259,8 @@ class SavingAll:
             original(manager, f_code, output, *args, **kwargs)
             if type(manager) is not guards.CheckFunctionManager:
                 return
-            source, values = built_from.built_from(manager.guard_manager), dict(output.local_scope)
-            assert source is not None
-            again = filtered.Rebuilding(f_code, manager.guard_manager, source, values)
             guards.CheckFunctionManager.__init__ = BUILD  # type: ignore[method-assign]  # not what notes all builds
-            saving = saved.Saving(again, source, values)
+            saving = saved.Saving(filtered.Rebuilding(f_code, manager.guard_manager, dict(output.local_scope)))
             self.saved += [saving.by_aot_compile(), saving.by_caching_precompile()]
             guards.CheckFunctionManager.__init__ = init  # type: ignore[method-assign]
 

@@ -33,7 +33,7 @@ def changes(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     (`checkpoint NAME`).
     """
     from dynascope.agent.inspection.row_paths import rows_at
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     if inspection.symbolic_number(frame_id) is None:
         raise EvaluationError(_RUNS)

@@ -18,7 +18,7 @@ _NO_HISTORY = "What changes is recorded only where Dynamo traces, in compiles th
 )
 def checkpoint(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
     """Name this moment of the compile: `changes NAME` tells later what has changed since."""
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     if not argument.isidentifier():
         raise BadCommand(f"A checkpoint's name is one word of letters and digits, not `{argument}`.")

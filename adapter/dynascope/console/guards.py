@@ -72,7 +72,7 @@ def _question(argument: str) -> GuardQuestion | None:
 def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResult:
     """Return the rows of the scope Guards that contain a text. Raises EvaluationError."""
     from dynascope.agent.inspection.row_paths import scope_reference
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
     from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
 
     reference = scope_reference(inspection, frame_id, "Guards")

@@ -35,7 +35,7 @@ def history(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     Copies are left out, through calls and containers: a value's first line is where it was made.
     """
     from dynascope.agent.inspection.row_paths import rows_at
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
     from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 
     if inspection.symbolic_number(frame_id) is None:

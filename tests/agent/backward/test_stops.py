@@ -15,7 +15,7 @@ import numpy
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.locations import captured as captured_sources
 from torch._dynamo import compiled_autograd as dynamo
 from torch._dynamo.utils import counters

@@ -24,8 +24,7 @@ from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.inspection.evaluation.console import NOT_SET
 from dynascope.agent.inspection.stack_frames import evaluate_running
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError, concrete
 from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
 from dynascope.agent.internals.frames.translators import locals_of

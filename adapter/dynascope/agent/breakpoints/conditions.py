@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.evaluation.console import Console
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.program.interruption import is_of_program

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
 from dynascope.explain.breakpoints import HITS, HITS_OF_RUNS
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint

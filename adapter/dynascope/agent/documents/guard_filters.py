@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.documents.guard_trees import outcome_of
-from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.costs import lookup_time
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
-from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding, filters_of_torch
+from dynascope.agent.speculation.rebuilt_guards import Filter, NotRebuilt, Rebuilding, filters_of_torch
 from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, sentences, some_values
 from dynascope.facts.generated.guards import FilteredGuards, duration
 
-_NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
 _NOTHING_TO_EVALUATE = "With {} torch would find no compiled code here, and raise an error: no guard would be left."
-_NOT_EXACT = "What filters would drop of it is not known: its guards cannot be built again as they are."
 
 _STANCE = "skip_guard_eval_unsafe"
 _IN_FULL = {_STANCE: f"torch.compiler.set_stance({_STANCE}=True)"}
@@ -61,17 +58,15 @@ def reduce_guards(
 
     Reads `GuardManagerWrapper.diff_guard_root` (2.6), which the stance `skip_guard_eval_unsafe` has torch evaluate.
     """
-    there = Reduced("", lines(entry.guards), lookup_time(entry.guards.root, values), [])
-    source = built_from(entry.guards)
-    rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
-    if rebuilding is None or not rebuilding.is_exact():
-        found = Reductions(there, None, [], _NOT_KEPT if source is None else _NOT_EXACT)
-        rebuilding = None
-    elif source is not None and source.dropped:
-        everything = _reduced("", rebuilding.with_filter(None), values)
-        found = Reductions(everything, _compared(there, everything), [], None)
-    else:
-        found = Reductions(there, None, [], None)
+    there = _reduced("", entry.guards, values)
+    found, rebuilding = Reductions(there, None, [], None), None
+    try:
+        rebuilding = Rebuilding(code, entry.guards, values)
+        if rebuilding.source.dropped:
+            everything = _reduced("", rebuilding.with_filter(None), values)
+            found = Reductions(everything, _compared(there, everything), [], None)
+    except NotRebuilt as why:
+        found.unknown = f"What filters would drop is not known: {why}."
     for name, keeps in filters.items():
         if keeps is None:
             root = entry.guards.diff_guard_root

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from dynascope.agent.documents.guard_filters import filters_of
 from dynascope.agent.documents.guard_trees import all_costs, outcome_of
-from dynascope.agent.events.guards import built_from
 from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
 from dynascope.agent.internals.guards.tree import CacheEntry
-from dynascope.agent.speculation.rebuilt_guards import Rebuilding
+from dynascope.agent.speculation.rebuilt_guards import NotRebuilt, Rebuilding
 from dynascope.agent.speculation.saved_guards import Saved, Saving, Trouble
 from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, plain, sentences, some_values
@@ -24,8 +23,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 _WAYS = {"aot_compile": Saving.by_aot_compile, "caching_precompile": Saving.by_caching_precompile}
 _NAMED = 3
 """The maximum number of guards that are named for each reason."""
-_TOO_EARLY = "it was compiled before Dynascope was there."
-_NOT_EXACT = "its guards cannot be built again as they are."
+_UNKNOWN = "{heading}: which of its guards can be saved is not known: {why}."
 _OF_MODULES = ("MODULE_MATCH", "BUILTIN_MATCH")
 _REASONS = (
     (
@@ -76,8 +74,8 @@ def saved_guards(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
         return f"{heading}: saving is tried where all guards are true. For the values in this frame {outcome}."
     try:
         saved = _by_way(code, entry, values, [name] if name else list(_WAYS))
-    except _GuardsNotKnown as why:
-        return f"{heading}: {why}"
+    except NotRebuilt as why:
+        return _UNKNOWN.format(heading=heading, why=why)
     told = _all_told(heading, saved, in_full=bool(name))
     return told if name else f"{told}\n\n`guards saved {entry.compile_id} aot_compile` tells all of them for one."
 
@@ -90,22 +88,13 @@ def saved_by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
     heading = f"{code.co_name} [{entry.compile_id}]"
     try:
         saved = _by_way(code, entry, values, list(_WAYS))
-    except _GuardsNotKnown as why:
-        return [], f"{heading}: {why}"
+    except NotRebuilt as why:
+        return [], _UNKNOWN.format(heading=heading, why=why)
     return [_as_fact(way, each) for way, each in saved.items()], _all_told(heading, saved, in_full=False)
 
 
-class _GuardsNotKnown(Exception):
-    """Raised where guards cannot be built again, with the reason as a clause."""
-
-
 def _by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], ways: list[str]) -> dict[str, Saved]:
-    source = built_from(entry.guards)
-    rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
-    if source is None or rebuilding is None or not rebuilding.is_exact():
-        why = _TOO_EARLY if source is None else _NOT_EXACT
-        raise _GuardsNotKnown(f"which of its guards can be saved is not known: {why}")
-    saving = Saving(rebuilding, source, values)
+    saving = Saving(Rebuilding(code, entry.guards, values))
     return {way: _WAYS[way](saving) for way in ways}
 
 

@@ -13,7 +13,7 @@ from dynascope.agent.inspection.scopes import headings, trace
 from dynascope.agent.inspection.stack_frames import EnteredFrame, RunningFrame, symbolic_frame, symbolic_parameters
 from dynascope.agent.inspection.step_in_targets import step_in_targets
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
+from dynascope.agent.inspection.values import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Heading, few

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 from dynascope.wire.dap import Variable

@@ -16,8 +16,7 @@ from typing import Any, TypeGuard
 
 import torch
 
-from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError, concrete
 from dynascope.agent.inspection.values.locations import captured
 from dynascope.agent.inspection.values.names import NamedValue, Names, rows_of_names
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions

@@ -19,7 +19,7 @@ from dynascope.agent.inspection.stack_frames import (
     runtime_frame,
     values_of,
 )
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.locations import LocationReferences
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import (

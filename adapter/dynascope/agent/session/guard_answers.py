@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.program.collector import collection_postponed
 from dynascope.console import BadCommand

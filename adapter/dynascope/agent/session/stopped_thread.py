@@ -34,7 +34,7 @@ def post(session: AgentSession, thread_ident: int, request: Request, serve: Answ
 
 def _serve(session: AgentSession, request: Request, serve: Answer) -> None:
     """Serve a request on the stopped thread, and send a reply in every case."""
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     is_evaluation = isinstance(request, Evaluate)
 

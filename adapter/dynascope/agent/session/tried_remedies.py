@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.guards.tree import Changed, changed_numbers, known_before_trace

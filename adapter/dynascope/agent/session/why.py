@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.internals.compile import compile_context

@@ -14,7 +14,7 @@ from torch import _guards
 from torch._dynamo import guards as dynamo_guards
 from torch._dynamo.output_graph import OutputGraphCommon
 
-from dynascope.agent.events.guards import BuiltFrom, as_before
+from dynascope.agent.events.guards import as_before, built_from
 from dynascope.agent.events.wrapping import unobserved
 from dynascope.agent.internals.guards.tree import lines
 from dynascope.agent.isolation.isolation import undisturbed
@@ -33,24 +33,27 @@ def filters_of_torch() -> dict[str, Filter]:
 Kind = TypeVar("Kind", bound="Rebuilt")
 
 
+class NotRebuilt(Exception):
+    """Raised where guards cannot be built again; the text is a clause for the user."""
+
+
 class Rebuilding:
     """Builds the guards of a cache entry again, for the values of a frame for which they are true."""
 
-    def __init__(self, code: types.CodeType, guards: Any, source: BuiltFrom, values: dict[str, Any]) -> None:
-        self._code, self._guards, self._source, self._values = code, guards, source, values
-
-    def is_exact(self) -> bool:
-        """Whether the guards that were kept become those that torch evaluates.
-
-        Guards that have failed may have another order.
-        """
-        dropped = {id(guard) for guard in self._source.dropped}
-        kept = [guard for guard in self._source.guards if id(guard) not in dropped]
-        return sorted(map(str, lines(self._build(kept, None)))) == sorted(map(str, lines(self._guards)))
+    def __init__(self, code: types.CodeType, guards: Any, values: dict[str, Any]) -> None:
+        """Raise NotRebuilt unless the guards that were kept become those that torch evaluates."""
+        source = built_from(guards)
+        if source is None:
+            raise NotRebuilt("it was compiled before Dynascope was attached")
+        self._code, self._guards, self.source, self.values = code, guards, source, values
+        dropped = {id(guard) for guard in source.dropped}
+        rebuilt = self._build([guard for guard in source.guards if id(guard) not in dropped], None)
+        if sorted(map(str, lines(rebuilt))) != sorted(map(str, lines(guards))):  # those that have failed move
+            raise NotRebuilt("its guards cannot be built again as they are")
 
     def with_filter(self, keeps: Filter | None) -> Any:
         """Return a `GuardManagerWrapper` with the guards that a filter keeps; with None, all."""
-        return self._build(self._source.guards, keeps)
+        return self._build(self.source.guards, keeps)
 
     def _build(self, wanted: Sequence[Any], keeps: Filter | None) -> Any:
         return self.built(Rebuilt, wanted, keeps).guard_manager
@@ -58,8 +61,8 @@ class Rebuilding:
     def built(self, kind: type[Kind], wanted: Sequence[Any], keeps: Filter | None, **options: Any) -> Kind:
         """Return what builds these guards, or those of them that a filter keeps."""
         state = dataclasses.replace(
-            self._source.state,
-            local_scope=self._values,
+            self.source.state,
+            local_scope=self.values,
             global_scope=self._guards.global_scope["G"],
             _guards=[as_before(guard) for guard in wanted],
         )
@@ -68,7 +71,7 @@ class Rebuilding:
                 self._code,
                 OutputGraphCommon(state),
                 guard_filter_fn=keeps,
-                shape_code_parts=self._source.shape_code,
+                shape_code_parts=self.source.shape_code,
                 **options,
             )
 

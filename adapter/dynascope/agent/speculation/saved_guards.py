@@ -14,7 +14,6 @@ import torch
 from torch._dynamo import package
 from torch._dynamo.exc import PackageError
 
-from dynascope.agent.events.guards import BuiltFrom
 from dynascope.agent.internals.guards.costs import check
 from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding, Rebuilt, on_the_side
 
@@ -48,8 +47,8 @@ class Saved:
 class Saving:
     """Saves guards of a cache entry for the values of a frame for which they are true."""
 
-    def __init__(self, rebuilding: Rebuilding, source: BuiltFrom, values: dict[str, Any]) -> None:
-        self._rebuilding, self._source, self._values = rebuilding, source, values
+    def __init__(self, rebuilding: Rebuilding) -> None:
+        self._rebuilding, self._source = rebuilding, rebuilding.source
 
     def by_aot_compile(self) -> Saved:
         """Save as `aot_compile.aot_compile_fullgraph` (2.9), whose filter the program's replaces."""
@@ -102,7 +101,7 @@ class Saving:
             with contextlib.ExitStack() as copies:
                 with on_the_side(), _as_at_the_start():
                     guards = self._rebuilding.loaded(copies.enter_context(loaded(saving.saved)))
-                failed = check(guards, self._values).failed
+                failed = check(guards, self._rebuilding.values).failed
                 return None if failed is None else Trouble("use", failed)
         except Exception as error:
             return Trouble("load", _text(error))

@@ -10,7 +10,7 @@ import torch
 from dynascope.agent.breakpoints.data import data_id, watched_value
 from dynascope.agent.breakpoints.data.data_id import ACCESS, ALL, DataId, offer, refusal
 from dynascope.agent.breakpoints.data.watched_value import of_row
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Datum, Row, ViewOptions
 from dynascope.agent.internals.frames import resume

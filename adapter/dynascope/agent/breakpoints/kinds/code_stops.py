@@ -20,8 +20,7 @@ from dynascope.agent.documents.generated_code import side_by_side
 from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.stack_frames import evaluate_running, running_headings
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError, concrete
 from dynascope.agent.inspection.values.rows import Heading, Row, ViewOptions, few
 from dynascope.agent.internals.codegen.generated import NULL, running_instructions, value_stack
 from dynascope.agent.internals.frames.resume import made_from

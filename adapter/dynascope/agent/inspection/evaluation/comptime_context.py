@@ -11,7 +11,7 @@ import torch
 
 from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.row_paths import row_at
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.history_rows import history_lines
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.graph.graph import argument_text, example_of, node_text

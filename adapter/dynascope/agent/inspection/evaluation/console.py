@@ -19,9 +19,8 @@ from dynascope.agent.inspection.evaluation.comptime_context import context_of
 from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals, builtins_at, told
 from dynascope.agent.inspection.row_paths import row_at
-from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values import EvaluationError, NotSettable, concrete
 from dynascope.agent.inspection.values.concrete import type_text
-from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents

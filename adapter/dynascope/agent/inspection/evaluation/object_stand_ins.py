@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import torch
 
-from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values import EvaluationError, concrete
 from dynascope.agent.inspection.values.concrete import in_class
-from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import NamedValue
 from dynascope.agent.inspection.values.stand_ins import ORIGINALS, StandIn, refuse
 from dynascope.agent.inspection.values.text import class_text

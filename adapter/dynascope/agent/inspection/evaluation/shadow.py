@@ -15,7 +15,7 @@ import torch
 
 from dynascope.agent.inspection.evaluation.object_stand_ins import Original, object_stand_in, with_autograd_state
 from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import NamedValue
 from dynascope.agent.inspection.values.stand_ins import (
     ReadOnlyDefaultDict,

@@ -20,7 +20,7 @@ from dynascope.agent.inspection.evaluation.object_stand_ins import (
     class_of,
     wrapped_code,
 )
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.stand_ins import ReadOnlyDict, StandIn
 from dynascope.agent.internals.frames.resume import original_code

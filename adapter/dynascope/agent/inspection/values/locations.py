@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias
 
 import torch
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.captured_graph import node_call_of, node_call_text

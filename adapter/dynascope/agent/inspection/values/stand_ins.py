@@ -6,7 +6,7 @@ import collections
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 
 _CHANGING: dict[type, str] = {
     list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",

@@ -46,7 +46,7 @@ _ROWS = 300
 
 @serves_at_stop(Compare, lambda session, message: message.thread_ident)
 def compare_at_stop(inspection: StopInspection, message: Compare) -> CompareBody:
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     try:
         return _body(_compared(message, is_stopped=True))

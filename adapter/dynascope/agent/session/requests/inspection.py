@@ -39,7 +39,7 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
-    from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
+    from dynascope.agent.inspection.values import EvaluationError, NotSettable
     from dynascope.agent.session.what_if import try_value
 
     asked = console.asked(message.expression) if message.context == "repl" and message.assigned is None else None

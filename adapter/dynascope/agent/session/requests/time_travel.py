@@ -24,7 +24,7 @@ _NOT_SYMBOLIC = "Only compile time goes back: this frame runs, and what it did s
 
 @serves_at_stop(PrepareTravel)
 def prepare_travel(inspection: StopInspection, message: PrepareTravel) -> None:
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     plan = _plan(inspection)
     match message.command:
@@ -58,7 +58,7 @@ def timeline(session: AgentSession, message: Timeline) -> TimelineBody:
 
 
 def _plan(inspection: StopInspection) -> Any:
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values import EvaluationError
 
     if inspection.travel_plan is None:
         raise EvaluationError(_NOT_HERE)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.instructions import FrameId, Position

@@ -11,7 +11,7 @@ from typing import Any
 
 from dynascope.agent.inspection.stack_frames import RunningFrame, source_of_path
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, virtual
 from dynascope.agent.tracing.time_travel.look_back import Moment
 from dynascope.wire.dap import EvaluateResult, StackFrame

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import get_args
 
 from dynascope.agent.inspection.row_paths import row_at
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.frames import translators
