@@ -6,7 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
@@ -86,17 +86,13 @@ class AgentBreakpoint:
         return self._hit_condition is None or self._hit_condition(hits)
 
 
-Made = TypeVar("Made", bound=AgentBreakpoint)
-
 _at_work: dict[int, AgentBreakpoint] = {}
 """The breakpoints of this process by id: debugpy calls `stops` with the id alone."""
 
 
-@overload
-def at_work(asked: Asked, line: int | None) -> AgentBreakpoint: ...
-@overload
-def at_work(asked: Asked, line: None, make: Callable[[Any, None], Made]) -> Made: ...
-def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = AgentBreakpoint) -> Any:
+def at_work(
+    asked: Asked, line: int | None, make: Callable[[Any, Any], AgentBreakpoint] = AgentBreakpoint
+) -> AgentBreakpoint:
     """Return the breakpoint of a request. An unchanged one is reused, with its hit count.
 
     `make` creates a new one. Raises ValueError with a message for the user.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -53,7 +53,7 @@ class DataBreakpoints(BreakpointKind):
         states, watchpoints = [], []
         for request in asked:
             try:
-                watchpoints.append(hits.at_work(request, None, Watchpoint))
+                watchpoints.append(cast("Watchpoint", hits.at_work(request, None, Watchpoint)))
             except ValueError as error:
                 states.append(refused(request.id, str(error)))
             else:

@@ -12,7 +12,7 @@ from dynascope.agent.breakpoints.data.data_id import ACCESS, ALL, DataId, offer,
 from dynascope.agent.breakpoints.data.watched_value import of_row
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Datum, Row, ViewOptions
+from dynascope.agent.inspection.values.rows import Children, Datum, Row, ViewOptions
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.internals.frames.translators import (
     Translator,
@@ -41,7 +41,8 @@ def of_child(children: Children, scope: Names | None, name: str) -> DataBreakpoi
         return refusal(RUNNING)
     options = scope.options()
     with torch._C.DisableTorchFunction():
-        row = _row_called(children, name, options)
+        rows = children.all_rows()
+        row = next((each for each in rows.make(options, 0, rows.count) if each.name == name), None)
         if row is None:
             raise EvaluationError(f"There is no {name} among these variables.")
         if row.is_settable:
@@ -63,15 +64,15 @@ def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
             at = next(i for i, caller in enumerate(callers) if caller is frame)
             for caller in callers[at::-1]:
                 if watched_value.find(caller, name) is not None or (on.kind == "local" and _will_have(caller, name)):
-                    return _of_expression(name, caller, is_known=True)
+                    return offer(DataId("local", *_place(caller), name.strip()), ALL)
             for caller in callers[at::-1]:
                 if on.kind == "local" and watched_value.may_be_set(caller, name):
-                    answer = _of_expression(name, caller, is_known=True)
+                    answer = offer(DataId("local", *_place(caller), name.strip()), ALL)
                     return msgspec.structs.replace(answer, description=f"{answer.description}{_NONE_YET}")
         if on.kind == "local" and on.function == data_id.ANYWHERE:
             function = resume.original_code(code_of(frame)).co_qualname
             return refusal(f"There is no {name} in {function}, or in what called it.")
-        return _of_expression(name, frame, is_known=False)
+        return _of_expression(on, frame)
     except ValueError as error:
         return refusal(str(error))
 
@@ -80,16 +81,6 @@ def _will_have(frame: Translator, name: str) -> bool:
     """Whether the function assigns to this name, which has no value yet."""
     code = resume.original_code(code_of(frame))
     return name.strip() in (*code.co_varnames, *code.co_cellvars)
-
-
-def _row_called(children: Children, name: str, options: ViewOptions) -> Row | None:
-    start = 0
-    while page := list(children.page(options, None, start, PAGE_LIMIT)):
-        for row in page:
-            if row.name == name:
-                return row
-        start += PAGE_LIMIT
-    return None
 
 
 def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpointInfo:
@@ -107,11 +98,8 @@ def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpoint
     return offer(DataId("local", *_place(frame), row.path), ALL)
 
 
-def _of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpointInfo:
-    """Answer for an expression; `is_known` if it has a value in the frame. Raises ValueError."""
-    on = data_id.of_name(name)
-    if is_known:
-        return offer(DataId("local", *_place(frame), name.strip()), ALL)
+def _of_expression(on: DataId, frame: Translator) -> DataBreakpointInfo:
+    """Answer for an expression without a value in the frame. Raises ValueError."""
     if on.function == data_id.ANYWHERE:
         place = _place(frame) if on.kind == "local" else _place(active_translators(frame)[0])
         on = DataId(on.kind, *place, _lasting(on, frame))

@@ -21,6 +21,7 @@ from dynascope.agent.inspection.values.stand_ins import ORIGINALS, StandIn, refu
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake
 from dynascope.agent.internals.variables.held import MISSING
+from dynascope.agent.internals.variables.variables import class_name
 
 TOLD = frozenset({"__class__", "data_ptr", "grad", "grad_fn"})
 """Attributes that an expression reads with `attribute`, because a fake has its own."""
@@ -108,9 +109,8 @@ def object_stand_in(
     """
     stand_in_class = _classes.get(cls)
     if stand_in_class is None:
-        name = type.__dict__["__name__"].__get__(cls)
         namespace = {"__slots__": (), "__module__": cls.__module__}
-        stand_in_class = _classes[cls] = type(name, (_ObjectStandIn,), namespace)
+        stand_in_class = _classes[cls] = type(class_name(cls), (_ObjectStandIn,), namespace)
     stand_in: StandIn = object.__new__(stand_in_class)
     state = _StandInState(shadow, cls, real, pending, builtin_part)
     for field, value in (("named", named), ("state", state)):

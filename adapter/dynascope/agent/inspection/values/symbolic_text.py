@@ -12,12 +12,11 @@ from dynascope.agent.inspection.values.text import (
     depth_shown,
     items_shown,
     preview,
-    short_name,
     value_text,
 )
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
 from dynascope.agent.internals.variables import held, kinds
-from dynascope.agent.internals.variables.variables import class_names, key_variable
+from dynascope.agent.internals.variables.variables import class_name, class_names, key_variable
 from dynascope.agent.program.interruption import is_of_program
 
 
@@ -102,7 +101,7 @@ def _size_text(options: ViewOptions, variable: object) -> str:
 
 
 def _object_text(options: ViewOptions, content: held.Object, depth: int) -> str:
-    name = short_name(content.cls)
+    name = class_name(content.cls)
     if content.builtin_part is not None:
         return _elements_text(options, content.builtin_part, depth, name)
     if issubclass(content.cls, torch.nn.Module):

@@ -24,6 +24,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     symbolic_text,
     tensor_text,
 )
+from dynascope.agent.internals.variables.variables import class_name
 
 STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
@@ -44,15 +45,9 @@ def class_text(cls: type) -> str:
     return name if module in ("builtins", "__main__") or not isinstance(module, str) else f"{module}.{name}"
 
 
-def short_name(cls: type) -> str:
-    """Return the name of a class, without its module."""
-    name: str = type.__dict__["__name__"].__get__(cls)
-    return name
-
-
 def short_class_text(value: object) -> str:
     """Return the name of a value's class, without its module."""
-    return short_name(type(value))
+    return class_name(type(value))
 
 
 def integer_text(value: int, options: ViewOptions) -> str:

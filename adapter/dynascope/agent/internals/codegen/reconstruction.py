@@ -22,6 +22,7 @@ from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import (
     SideEffects,
+    class_name,
     class_names,
     fields,
     is_modified,
@@ -245,7 +246,7 @@ def _what(content: held.Contents, names: tuple[str, ...]) -> str:
         case held.NestedFunction():
             return f"function {content.name}"
         case held.Object():
-            return str(type.__dict__["__name__"].__get__(content.cls))
+            return class_name(content.cls)
         case held.Parts():
             return content.title
     return names[0].removesuffix("Variable")

@@ -18,7 +18,13 @@ from torch._dynamo.variables import tensor as _tensor_variables
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, symbolic_text
 from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.kinds import contents
-from dynascope.agent.internals.variables.variables import SideEffects, class_names, key_variable, without_lazy
+from dynascope.agent.internals.variables.variables import (
+    SideEffects,
+    class_name,
+    class_names,
+    key_variable,
+    without_lazy,
+)
 
 _DEPTH = 20
 _brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", collections.deque: "[]"}
@@ -62,7 +68,7 @@ class DebugRepr:
             case held.Cell(inner):
                 return "CellVariable()" if inner is None else self.of_variable(inner, depth + 1)
             case held.Object(cls=cls):
-                return f"{kind}({_name(cls)})"
+                return f"{kind}({class_name(cls)})"
             case held.Real(value):
                 return _plain_repr(value, kind)
             case held.Parts(title="slice", parts=parts):
@@ -83,7 +89,7 @@ class DebugRepr:
         if depth > _DEPTH:
             return "..."
         if issubclass(cls, torch.Tensor):
-            return _tensor_repr(self._fake_of(value), _name(cls))
+            return _tensor_repr(self._fake_of(value), class_name(cls))
         if cls in _brackets:
             if cls is dict:
                 rows = [f"{self.of_real(k, depth + 1)}: {self.of_real(v, depth + 1)}" for k, v in value.items()]
@@ -93,7 +99,7 @@ class DebugRepr:
                 return _members_text(cls.__name__, shown)
             return _items_text(cls.__name__, shown, ())
         if issubclass(cls, torch.nn.Module):
-            return f"UnspecializedNNModuleVariable({_name(cls)})"
+            return f"UnspecializedNNModuleVariable({class_name(cls)})"
         return _plain_repr(value, "UserDefinedObjectVariable")
 
 
@@ -120,7 +126,7 @@ def _is_plain(value: object) -> bool:
 def _plain_repr(value: object, kind: str) -> str:
     if issubclass(type(value), type):
         return type.__repr__(value)  # type: ignore[arg-type]
-    return repr(value) if _is_plain(value) else f"{kind}({_name(type(value))})"
+    return repr(value) if _is_plain(value) else f"{kind}({class_name(type(value))})"
 
 
 def _items_text(kind: str, shown: list[str], names: tuple[str, ...]) -> str:
@@ -156,8 +162,3 @@ def _tensor_repr(example: Any, class_name: str) -> str:
     if write is None or not isinstance(example, torch.Tensor):
         return repr(example)
     return str(write(example, class_name))
-
-
-def _name(cls: type) -> str:
-    name: str = type.__dict__["__name__"].__get__(cls)
-    return name

@@ -37,6 +37,11 @@ def class_names(variable: object) -> tuple[str, ...]:
     return names
 
 
+def class_name(cls: type) -> str:
+    """Return the name of a class, without its module; no metaclass is asked."""
+    return str(type.__dict__["__name__"].__get__(cls))
+
+
 def fields(variable: object) -> dict[str, Any]:
     """Return `__dict__` without calling `__getattr__` (LazyVariableTracker's realises)."""
     read: dict[str, Any] = object.__getattribute__(variable, "__dict__")
