@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from dynascope.dap.protocol.errors import TransportError
+from dynascope.dap.protocol.call import TransportError
 from dynascope.dap.protocol.transport import BODY_LIMIT, Transport, new_reader
 
 

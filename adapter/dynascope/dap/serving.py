@@ -10,9 +10,8 @@ from msgspec import UNSET
 
 from dynascope.dap import requests
 from dynascope.dap.log import logger
-from dynascope.dap.protocol.call import Answered, Body, Call
+from dynascope.dap.protocol.call import Answered, Body, Call, RequestError, TransportError
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, decode
-from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.requests.registry import HANDLERS, Handler, read_arguments
 from dynascope.dap.session import DapSession
 

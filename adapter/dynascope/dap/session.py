@@ -34,9 +34,8 @@ from typing import Any
 from dynascope.dap.breakpoints.placement import place_everything
 from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.program.program import Program
-from dynascope.dap.protocol.call import Answered, Call
+from dynascope.dap.protocol.call import Answered, Call, RequestError
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.errors import RequestError
 
 
 class DapSession:

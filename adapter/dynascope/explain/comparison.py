@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dynascope.explain.problem import where
 from dynascope.facts.comparison.differences import Comparison, Difference, not_read
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.traced import Decision, TracedCompile, TracedPlace, TraceEnd
+from dynascope.facts.comparison.trail import Decision, TracedCompile, TracedPlace, TraceEnd
 from dynascope.facts.recompiles.guarded_value import readable
 
 _ENDS: dict[TraceEnd, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dynascope.explain.callers import is_torch
+from dynascope.explain.details import is_torch
 from dynascope.explain.problem import (
     RECORDED,
     Identities,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dynascope.facts.counts import counted
-from dynascope.facts.in_progress.model import TracingPlace
+from dynascope.facts.in_progress.board import TracingPlace
 from dynascope.facts.in_progress.parts import part_of, pass_name
 
 OF_LATER = "the backward or the kernels of "

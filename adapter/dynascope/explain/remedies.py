@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dynascope.explain.sizes import STAYS, size_advice
-from dynascope.facts.recompiles.causes import Cause
+from dynascope.facts.recompiles.causes import NOTHING, Cause, Keyed, Known
 from dynascope.facts.recompiles.guarded_value import (
     GuardedValue,
     Kind,
@@ -17,7 +17,6 @@ from dynascope.facts.recompiles.guarded_value import (
     is_first_state,
     readable,
 )
-from dynascope.facts.recompiles.known import NOTHING, Keyed, Known
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD, RANGE_OF_MARK, is_bound_of_two
 
 _BY_KIND: dict[Kind, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dynascope.facts.recompiles.known import Known
+from dynascope.facts.recompiles.causes import Known
 from dynascope.facts.recompiles.relations import is_number, relations
 
 _PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")

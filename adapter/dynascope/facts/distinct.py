@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.columns import AS_STORED, FACTS, Mapping, read_value
 from dynascope.facts.reader import View, listed
+from dynascope.facts.schema import AS_STORED, FACTS, Mapping, read_value
 
 F = TypeVar("F", bound=model.Fact)
 

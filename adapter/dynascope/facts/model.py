@@ -12,9 +12,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from dynascope.facts.generated.guards import GuardCosts
-from dynascope.facts.generated.model import Bytecode, Graph, LaterForm
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.generated.model import Bytecode, Graph, GuardCosts, LaterForm
+from dynascope.facts.profile import Profile
 from dynascope.facts.user_stack import UserFrame
 
 LINE_HASH_BYTES = 4

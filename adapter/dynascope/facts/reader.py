@@ -14,12 +14,11 @@ from types import TracebackType
 from typing import Any
 
 from dynascope.facts import model, store
-from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
-from dynascope.facts.damage import decoded, decoding
-from dynascope.facts.profile.model import Profile
-from dynascope.facts.schema import CALL, PROFILE, TRAIL
+from dynascope.facts.profile import Profile
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
+from dynascope.facts.store import decoded, decoding
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"

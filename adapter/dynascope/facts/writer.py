@@ -21,13 +21,12 @@ import msgspec
 from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
-from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.damage import encoded
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.interning import Interning
-from dynascope.facts.profile.model import Profile
-from dynascope.facts.schema import CALL, PROFILE, TRAIL
+from dynascope.facts.profile import Profile
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, ROLES, TRAIL, Kind, Mapping
+from dynascope.facts.store import encoded
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
 

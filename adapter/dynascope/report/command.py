@@ -10,8 +10,7 @@ import click
 from dynascope.explain.compiles import NOTHING
 from dynascope.facts.launches import launches as launches_of
 from dynascope.facts.reader import Reader
-from dynascope.report.opening import chosen_launch, opened
-from dynascope.report.sources import Sources
+from dynascope.report.sources import Sources, chosen_launch, opened
 from dynascope.report.summary import summarize
 
 

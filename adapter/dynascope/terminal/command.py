@@ -12,7 +12,7 @@ from dataclasses import replace
 import click
 
 from dynascope.terminal.program import LaunchedProgram
-from dynascope.wire.python_commands import MODULES, module_or_script
+from dynascope.wire.command_lines import MODULES, module_or_script
 
 TORCHRUN = MODULES["torchrun"]
 

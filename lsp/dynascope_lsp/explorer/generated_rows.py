@@ -9,7 +9,7 @@ from dynascope.explain.compiles import title
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.generated import recorded
-from dynascope.facts.generated.guards import GuardCosts, duration
+from dynascope.facts.generated.model import GuardCosts, duration
 from dynascope.facts.reader import Reader
 from dynascope.report import generated
 from msgspec import Struct, structs

@@ -6,7 +6,7 @@ import platform
 import time
 
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
-from dynascope.explain.endings import KILLED, NOT_ENDED, ending
+from dynascope.explain.not_recorded import KILLED, NOT_ENDED, ending
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.launches import Launch

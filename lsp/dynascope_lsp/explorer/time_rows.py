@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.explain.compiles import LATER
 from dynascope.explain.problem import where
 from dynascope.facts.counts import seconds
-from dynascope.facts.profile.tree import Node, tree
+from dynascope.facts.profile import Node, tree
 from dynascope.facts.reader import Reader
 
 from dynascope_lsp.explorer.keys import number_of

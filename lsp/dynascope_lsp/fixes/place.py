@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from dynascope.explain.effects import in_same_loop
+from dynascope.explain.details import in_same_loop
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from msgspec import Struct

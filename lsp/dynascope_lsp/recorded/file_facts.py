@@ -8,16 +8,16 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
 
+from dynascope.explain.coming_recompiles import not_yet_met
 from dynascope.explain.stories import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
-from dynascope.facts.profile.tree import seconds_of_calls
+from dynascope.facts.profile import seconds_of_calls
 from dynascope.facts.reader import View
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""

@@ -8,13 +8,13 @@ from functools import cached_property
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, places
 from dynascope.explain.decisions import skipped_frames
+from dynascope.explain.details import told_of
 from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.kinds import KINDS, OF_LINES
 from dynascope.explain.of_launch import apart, empty, set_roots
 from dynascope.explain.problem import Identities, Problem
 from dynascope.explain.recompiles import recompiles
-from dynascope.explain.told import told_of
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.recompiles.causes import Cause, causes

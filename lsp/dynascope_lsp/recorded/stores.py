@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from dynascope.facts.damage import decoding
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.schema import TABLES
@@ -25,6 +24,7 @@ from dynascope.facts.store import (
     WHAT_TO_DO,
     StoreMissing,
     StoreUnreadable,
+    decoding,
 )
 
 log = logging.getLogger(__name__)

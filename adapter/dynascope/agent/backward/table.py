@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dynascope.agent.breakpoints.breakpoint import AgentBreakpoint
 from dynascope.agent.program.user_code import real_path
 from dynascope.facts.user_stack import UserFrame
-from dynascope.wire.function_names import names_function
+from dynascope.wire.breakpoint_texts import names_function
 
 _OF_BACKWARD = re.compile(
     r"(?i:nodecall\s+\d+)|.*Backward.*|.*\.backward|(torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices)"

@@ -15,7 +15,7 @@ from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, 
 from dynascope.agent.speculation.rebuilt_guards import Filter, Rebuilding, filters_of_torch
 from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, sentences, some_values
-from dynascope.facts.generated.guards import FilteredGuards, duration
+from dynascope.facts.generated.model import FilteredGuards, duration
 
 _NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
 _NOTHING_TO_EVALUATE = "With {} torch would find no compiled code here, and raise an error: no guard would be left."

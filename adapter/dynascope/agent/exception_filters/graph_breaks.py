@@ -20,7 +20,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops
-from dynascope.explain.effects import Effect
+from dynascope.explain.details import Effect
 from dynascope.explain.graph_breaks import title
 from dynascope.facts import break_message
 from dynascope.wire.dap import ExceptionInfo

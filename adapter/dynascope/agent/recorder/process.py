@@ -31,7 +31,7 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts, Run
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.profile import Profile
 from dynascope.facts.writer import Writer
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.profile import Profile
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
 P = ParamSpec("P")

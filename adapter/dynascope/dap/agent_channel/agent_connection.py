@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.pending_requests import PendingRequests
-from dynascope.dap.protocol.errors import RequestError, cause
+from dynascope.dap.protocol.call import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import Address
 from dynascope.dap.protocol.transport import no_delay
 from dynascope.wire import channel, token_server

@@ -13,7 +13,7 @@ from dynascope.dap.client.breakpoint_table import BreakpointEntry, DebugpyBreakp
 from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import RequestError
 from dynascope.wire.beyond_dap import is_document
 from dynascope.wire.dap import (
     BreakpointsBody,

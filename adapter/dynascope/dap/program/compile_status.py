@@ -13,7 +13,7 @@ from typing import Any
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.client import PATIENCE, Client, Progress
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import RequestError
 from dynascope.wire.to_agent import CompileOn, CompileOnBody, Compiles, CompilesBody, Compiling
 
 INTERVAL = 0.5

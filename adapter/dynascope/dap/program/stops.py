@@ -16,7 +16,7 @@ from msgspec import Raw
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import StackFrameFormat
-from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.dap.protocol.launch_arguments import PathMap
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import DapStruct, StackFrame
 from dynascope.wire.from_agent import Stopping

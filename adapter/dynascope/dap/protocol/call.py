@@ -1,12 +1,27 @@
-"""One DAP request that is being served: its arguments, and the types of its response's body."""
+"""Define one DAP request that is served: its arguments, the types of its response's body, and its errors."""
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Raw, UnsetType
 
 from dynascope.wire.dap import DapStruct
+
+
+class RequestError(Exception):
+    """A request cannot be served; the text is the error response's message, a sentence for the user."""
+
+
+class TransportError(Exception):
+    """The byte stream is not DAP, and nothing after this point can be read. The text says why, for the log."""
+
+
+def cause(error: OSError) -> str:
+    """Return the operating system's message, without numbers and addresses."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
 
 Arguments = TypeVar("Arguments", bound=DapStruct)
 

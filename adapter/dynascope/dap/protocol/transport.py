@@ -10,7 +10,7 @@ import re
 import socket
 from typing import Protocol
 
-from dynascope.dap.protocol.errors import TransportError
+from dynascope.dap.protocol.call import TransportError
 
 HEADER_LIMIT = 4096
 """The most bytes of a message's header; a usual one has about twenty."""

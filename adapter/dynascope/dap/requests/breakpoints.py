@@ -15,8 +15,7 @@ from dynascope.dap.protocol.arguments import (
     SetInstructionBreakpointsArguments,
     ThreadArguments,
 )
-from dynascope.dap.protocol.call import Body, Call
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.requests.execution import check_stopped
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request

@@ -7,8 +7,7 @@ from typing import Any
 
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, SourceArguments
-from dynascope.dap.protocol.call import Body, Call, NoArguments
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession

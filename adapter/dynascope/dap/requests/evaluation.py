@@ -12,8 +12,7 @@ from dynascope import console
 from dynascope.dap.program.program import decode_body
 from dynascope.dap.program.stops import StoppedThread
 from dynascope.dap.protocol.arguments import CompletionsArguments, EvaluateArguments
-from dynascope.dap.protocol.call import Body, Call
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession

@@ -11,9 +11,8 @@ from dynascope.dap.program.compile_status import compile_on, compiles, named, wh
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import CompileTimeStop
 from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
-from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
 from dynascope.wire.from_agent import Failure, Reply

@@ -28,9 +28,8 @@ from dynascope.dap.protocol.arguments import (
     StackTraceArguments,
     VariablesArguments,
 )
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession

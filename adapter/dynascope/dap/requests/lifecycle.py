@@ -22,9 +22,8 @@ from dynascope.dap.protocol.arguments import (
     SetExceptionBreakpointsArguments,
     TerminateArguments,
 )
-from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.protocol.launch_arguments import (
     AttachArguments,
     LaunchArguments,

@@ -17,9 +17,8 @@ from dynascope.dap.protocol.arguments import (
     ResumeArguments,
     StepArguments,
 )
-from dynascope.dap.protocol.call import Body, Call, NoArguments
+from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import announce_single_thread, check_stopped, resume, single_thread
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 
 from dynascope.facts.comparison.differences import Comparison
-from dynascope.facts.comparison.traced import TracedLine
+from dynascope.facts.comparison.trail import TracedLine
 
 SourceLine = Callable[[str, int], str]
 """Returns a line of a file without its indentation; "" where there is none."""

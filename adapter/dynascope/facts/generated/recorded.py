@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from dynascope.facts.damage import decoded
-from dynascope.facts.generated.guards import GuardCosts
-from dynascope.facts.generated.model import FORM, Bytecode, Graph, LaterForm
+from dynascope.facts.generated.model import FORM, Bytecode, Graph, GuardCosts, LaterForm
 from dynascope.facts.reader import Reader
+from dynascope.facts.store import decoded
 
 
 def graphs(reader: Reader, compile: int) -> list[Graph]:

@@ -12,8 +12,18 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from dynascope.facts.in_progress.board import HEADER, NAME, PARTS, PROCESS_BYTES, SLOT_BYTES, SLOTS
-from dynascope.facts.in_progress.model import CompileInProgress, Process, Standing, TracingPlace
+from dynascope.facts.in_progress.board import (
+    HEADER,
+    NAME,
+    PARTS,
+    PROCESS_BYTES,
+    SLOT_BYTES,
+    SLOTS,
+    CompileInProgress,
+    Process,
+    Standing,
+    TracingPlace,
+)
 
 _READS = 1_000
 """How often it is read again where a part is half written, which lasts for less than a microsecond."""

@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from dynascope.explain.compiles import LEFT_UNCOMPILED, time_spent
 from dynascope.facts import model
-from dynascope.facts.profile.totals import Total, totals
+from dynascope.facts.profile import Total, totals
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
 from dynascope.report.summary import SlowLine, slowest_lines

@@ -20,7 +20,7 @@ from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.explain import breakpoints as says
-from dynascope.wire.counting import counted
+from dynascope.wire.breakpoint_texts import counted
 from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
 if TYPE_CHECKING:

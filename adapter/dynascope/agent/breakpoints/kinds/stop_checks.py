@@ -19,7 +19,7 @@ from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.visit import Visit
-from dynascope.wire.function_names import names_function_of
+from dynascope.wire.breakpoint_texts import names_function_of
 from dynascope.wire.messages import Message
 
 

@@ -9,8 +9,7 @@ import torch
 
 from dynascope.agent.internals.graph.code import ValueText, places_of, statement, value_of_dynamo
 from dynascope.agent.internals.graph.graph import input_expression, target_text
-from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, bounded
-from dynascope.facts.generated.names import users_name
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, bounded, users_name
 from dynascope.facts.user_stack import UserFrame
 
 PlacesOf = Callable[[str], list[UserFrame]]

@@ -13,8 +13,8 @@ from dynascope.agent.internals.compile.failed_guard import guarded_object
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.guards.tree import lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.facts.recompiles.causes import Known
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
-from dynascope.facts.recompiles.known import Known
 
 _TENSOR = re.compile(r"TENSOR_MATCH: check_tensor\((?P<name>.+?), .*size=\[(?P<sizes>[^\]]*)\], stride=")
 _NUMBER = re.compile(r"EQUALS_MATCH: (?P<guard>.+? == (?P<number>-?\d+))\s*(?:#|$)")

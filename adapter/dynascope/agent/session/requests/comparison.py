@@ -23,7 +23,7 @@ from dynascope.facts.comparison.recorded import (
     no_compile,
     replaced,
 )
-from dynascope.facts.comparison.traced import TracedPlace
+from dynascope.facts.comparison.trail import TracedPlace
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.wire.beyond_dap import CompareBody, ComparedPlace

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.frames.running_frames import locals_of
-from dynascope.wire.torch_processes import is_torchs
+from dynascope.wire.command_lines import is_torchs
 
 _INDUCTOR = "torch._inductor"
 

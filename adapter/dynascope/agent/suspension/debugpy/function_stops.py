@@ -14,7 +14,7 @@ from typing import Any
 
 from dynascope.agent.internals.frames.resume import made_from
 from dynascope.agent.isolation.unseen import unseen
-from dynascope.wire.function_names import names_function_of
+from dynascope.wire.breakpoint_texts import names_function_of
 
 Replace = Callable[[Any, str, Any], None]
 """Sets an attribute and remembers its original value."""
