@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dynascope_lsp.protocol.documents import OpenDocument
-from dynascope_lsp.recorded.plain_text import plain
+from dynascope_lsp.recorded.markdown import plain
 from lsprotocol import types
 
 from tests.support.facts import sample

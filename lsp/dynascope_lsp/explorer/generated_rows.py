@@ -14,8 +14,7 @@ from dynascope.facts.reader import Reader
 from dynascope.report import generated
 from msgspec import Struct, structs
 
-from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Document, ExplorerRow
+from dynascope_lsp.explorer.rows import Document, ExplorerRow, number_of
 
 _GONE = "# This compile is no longer recorded: its run was deleted, or removed because newer ones needed the room.\n"
 

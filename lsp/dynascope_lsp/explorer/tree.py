@@ -20,12 +20,9 @@ from dynascope.facts.reader import Reader
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
-from dynascope_lsp.explorer.compile_rows import compile_row
-from dynascope_lsp.explorer.keys import launch_of, number_of
-from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import ExplorerRow, problem_row
-from dynascope_lsp.explorer.run_before import rows_against, run_before
-from dynascope_lsp.explorer.time_rows import time_rows
+from dynascope_lsp.explorer.compile_rows import compile_row, time_rows
+from dynascope_lsp.explorer.launch_rows import launch_row, rows_against, run_before, section, when
+from dynascope_lsp.explorer.rows import ExplorerRow, launch_of, number_of, problem_row
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""

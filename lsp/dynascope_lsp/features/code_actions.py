@@ -18,7 +18,7 @@ from dynascope_lsp.features.diagnostics import diagnostics, range_of
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
+from dynascope_lsp.recorded.program_files import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import LspSession

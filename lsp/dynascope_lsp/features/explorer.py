@@ -15,8 +15,8 @@ from dynascope.report.profile import measured as profiles
 
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
-from dynascope_lsp.explorer.keys import launch_of
-from dynascope_lsp.explorer.run_before import runs_of_program
+from dynascope_lsp.explorer.launch_rows import runs_of_program
+from dynascope_lsp.explorer.rows import launch_of
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, rows
 from dynascope_lsp.registry import feature

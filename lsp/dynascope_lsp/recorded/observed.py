@@ -21,9 +21,8 @@ from dynascope.facts.recompiles.causes import Cause, causes
 from msgspec import structs
 
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.file_facts import FactPositions, FileFacts
 from dynascope_lsp.recorded.findings import Finding, Related
-from dynascope_lsp.recorded.placement import FactPositions
 
 Locate = Callable[[str, int], int | None]
 """Returns the present line for a path and a recorded line; None when the line is gone."""

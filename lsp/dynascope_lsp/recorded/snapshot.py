@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Protocol
 
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.file_facts import FactPositions, FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.observed import Observations
-from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.settings import Settings
 
 
