@@ -68,14 +68,13 @@ def callers(fact: model.GraphBreak | model.TracedFact) -> list[Note]:
     for is_kept, group in groupby(zip(kept, frames, strict=True), lambda each: each[0]):
         run = [frame for _, frame in group]
         if is_kept or len(run) == 1:
-            shown += [_note(frame) for frame in run]
+            shown += [
+                Note(kind="caller", text="called from", subject=each.function, place=Place(each.path, each.line))
+                for each in run
+            ]
         else:
             shown.append(Note(kind="more callers", text=f"… {len(run)} more callers …"))
     return shown
-
-
-def _note(frame: UserFrame) -> Note:
-    return Note(kind="caller", text="called from", subject=frame.function, place=Place(frame.path, frame.line))
 
 
 def is_torch(frame: UserFrame) -> bool:

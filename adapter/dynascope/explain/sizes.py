@@ -59,7 +59,7 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
     if name.startswith("___from_numpy("):
         return _ARRAY
     if known.is_rest:
-        return _rest(name, dimension)
+        return COMPUTED if name.startswith("___") else f"{COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
     if fits:
         return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits)}"
     if known.together and known.conditions is None:
@@ -67,10 +67,6 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
     if name.startswith("args["):
         return _NAMELESS.format(dimension=dimension)
     return _MARK.format(marks=_MARKED.format(name, dimension))
-
-
-def _rest(name: str, dimension: int) -> str:
-    return COMPUTED if name.startswith("___") else f"{COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
 
 
 def _all(size: str, others: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from dynascope.facts.profile import Profile
 from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
 from dynascope.facts.store import decoded, decoding
 
-_RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
+_RUN_FIELDS = model.Run.__struct_fields__
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
 """A condition on the facts of a table `{alias}`: they are of a launch."""
 
@@ -83,7 +83,8 @@ class Reader:
 
     def runs(self) -> list[model.Run]:
         """Return all runs, newest first."""
-        return [self._run(row) for row in self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM run ORDER BY id DESC")]
+        rows = self._connection.execute(f"SELECT {', '.join(_RUN_FIELDS)} FROM run ORDER BY id DESC")
+        return [model.Run(**dict(zip(_RUN_FIELDS, row, strict=True))) for row in rows]
 
     def newest_launch(self, compiled: bool = False) -> str | None:
         """Return the newest launch, with `compiled` the newest that has compiles; None for none."""
@@ -164,12 +165,12 @@ class Reader:
     def line_hashes(self, source: int) -> list[bytes]:
         """Return a source's line hashes (see `model.hash_lines`); [] for code without a file."""
         row = self._connection.execute("SELECT line_hashes FROM source WHERE id = ?", (source,)).fetchone()
-        return _split(row[0]) if row else []
+        return model.apart(row[0]) if row else []
 
     def view(self, path: str, launch: str | None = None) -> View | None:
         """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
         sources = {
-            row[0]: model.TracedSource(id=row[0], path=path, line_hashes=_split(row[1]))
+            row[0]: model.TracedSource(id=row[0], path=path, line_hashes=model.apart(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
         }
         if not sources:
@@ -211,9 +212,6 @@ class Reader:
                 for row in self._connection.execute(query, arguments)
             ]
 
-    def _run(self, row: tuple[Any, ...]) -> model.Run:
-        return model.Run(**dict(zip(model.Run.__struct_fields__, row, strict=True)))
-
 
 class View:
     """One file in the compiles that count. Facts have the numbers of their compile and source, ordered by line."""
@@ -254,8 +252,3 @@ class View:
 def listed(numbers: Any) -> str:
     """Return numbers for SQL."""
     return ",".join(map(str, numbers))
-
-
-def _split(hashes: bytes) -> list[bytes]:
-    size = model.LINE_HASH_BYTES
-    return [hashes[i : i + size] for i in range(0, len(hashes), size)]

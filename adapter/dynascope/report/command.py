@@ -46,19 +46,14 @@ def report(
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     with opened(workspace, facts) as reader:
-        if launches:
-            _list_launches(reader)
+        if launches:  # the newest first, each with the command line of its first process
+            for each in launches_of(reader):
+                click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
         elif graph or code or guards or form:
             asked = {"graph": graph, "code": code, "guards": guards}
             _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
             _report(reader, chosen_launch(reader, launch), as_json, compare, html)
-
-
-def _list_launches(reader: Reader) -> None:
-    """Print the launches, newest first, each with the command line of its first process."""
-    for each in launches_of(reader):
-        click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
 
 
 def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:

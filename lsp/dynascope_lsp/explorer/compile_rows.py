@@ -79,7 +79,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[ExplorerRo
     return [*rows, *generated_rows(reader, each), *(row for row in sections if row.is_lazy)]
 
 
-def guard_rows(reader: Reader, number: int) -> list[ExplorerRow]:
+def guard_rows(facts: model.CompileFacts) -> list[ExplorerRow]:
     return [
         ExplorerRow(
             key=f"guard:{order}",
@@ -94,7 +94,7 @@ def guard_rows(reader: Reader, number: int) -> list[ExplorerRow]:
             icon="shield",
             place=at(each.path, each.line, each.source),
         )
-        for order, each in enumerate(reader.guards(number))
+        for order, each in enumerate(facts.guards)
     ]
 
 

@@ -39,7 +39,7 @@ def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = Ag
 
 
 def stops(breakpoint_id: int) -> bool:
-    """Count a hit in the running program and return whether it stops (see `wire.breakpoint_texts`)."""
+    """Count a hit in the running program; return whether it stops (`wire.breakpoint_texts`)."""
     breakpoint = _at_work.get(breakpoint_id)
     return breakpoint is None or breakpoint.counts()
 

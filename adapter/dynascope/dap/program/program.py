@@ -235,7 +235,9 @@ class Program(ABC):
                 self._sources_changed("new", notice.sources)
                 self._sources_changed("removed", notice.removed)
             case BreakpointChanged():
-                self._breakpoint_changed(notice)
+                entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
+                if entry is not None:
+                    self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
             case CompileBegins():
                 self.say_who_waits()
             case Invalidated():
@@ -249,28 +251,18 @@ class Program(ABC):
                 )
             case DynamoReady():
                 logger.info("hooked torch %s", notice.torch_version)
-                self._compiler_is_there()
-
-    def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
-        entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
-        if entry is not None:
-            self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
-
-    def _compiler_is_there(self) -> None:
-        progress = Progress(self.client)
-        if progress.is_shown and self.agent is not None:
-            self.in_background(CompileProgress(progress).follow(self.agent))
+                progress = Progress(self.client)
+                if progress.is_shown and self.agent is not None:
+                    self.in_background(CompileProgress(progress).follow(self.agent))
 
     def say_who_waits(self) -> None:
         """Report after `SETTLED` seconds which threads wait in the compiler for a stopped one."""
         if self._says_who_waits is None:
-            self._says_who_waits = asyncio.get_running_loop().call_later(SETTLED, self._say_who_waits)
-
-    def _say_who_waits(self) -> None:
-        self._says_who_waits = None
-        self.in_background(self._tell_waiting())
+            later = asyncio.get_running_loop().call_later
+            self._says_who_waits = later(SETTLED, lambda: self.in_background(self._tell_waiting()))
 
     async def _tell_waiting(self) -> None:
+        self._says_who_waits = None
         for holder, sentence in self._waiting.newly_waiting(await compiles(self.agent)):
             place = Source(path=self.paths.to_client(holder.path)) if holder.path else None
             self.say(sentence, source=place, line=holder.line)

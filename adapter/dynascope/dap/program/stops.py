@@ -145,15 +145,11 @@ def merged_stack(stop: CompileTimeStop, frames: list[StackFrame], body: Raw, sta
     stack = _stack_decoder.decode(body)
     for number, frame in enumerate(stack.stack_frames):
         position = start + number
-        stack.stack_frames[number] = (
-            Raw(msgspec.json.encode(frames[position])) if position < stop.notice.symbolic_frames else _that_runs(frame)
-        )
+        if position < stop.notice.symbolic_frames:
+            stack.stack_frames[number] = Raw(msgspec.json.encode(frames[position]))
+        else:  # one of the program, which runs
+            stack.stack_frames[number] = Raw(bytes(frame).rstrip()[:-1] + b',"canRestart":false}')
     return stack
-
-
-def _that_runs(frame: Raw) -> Raw:
-    """Return debugpy's frame with the note that it cannot be restarted."""
-    return Raw(bytes(frame).rstrip()[:-1] + b',"canRestart":false}')
 
 
 def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:

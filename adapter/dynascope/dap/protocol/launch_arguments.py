@@ -99,16 +99,6 @@ class AttachArguments(StartArguments):
     sub_process_id: int | None = None
 
 
-def read_launch(configuration: dict[str, Raw]) -> LaunchArguments:
-    """Decode a configuration. Raises msgspec.ValidationError, which names the argument."""
-    return msgspec.json.decode(msgspec.json.encode(configuration), type=LaunchArguments)
-
-
-def read_attach(configuration: dict[str, Raw]) -> AttachArguments:
-    """Decode a configuration. Raises msgspec.ValidationError, which names the argument."""
-    return msgspec.json.decode(msgspec.json.encode(configuration), type=AttachArguments)
-
-
 def for_debugpy(configuration: dict[str, Raw]) -> dict[str, Raw]:
     """Return the configuration without the arguments that debugpy does not know."""
     return {name: value for name, value in configuration.items() if name not in OURS}
