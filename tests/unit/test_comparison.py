@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dynascope.explain.comparison import first_difference
+from dynascope.explain.comparison import MARK, columns, first_difference
 from dynascope.facts.comparison import recorded
-from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
 from dynascope.facts.comparison.trail import (
     Decision,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from dynascope.dap.protocol.call import TransportError
-from dynascope.dap.protocol.transport import BODY_LIMIT, Transport, new_reader
+from dynascope.dap.protocol.connection import BODY_LIMIT, Transport, new_reader
 
 
 class Sink:

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from dynascope.explain.coming_recompiles import coming_recompiles, not_yet_met
-from dynascope.explain.decisions import skipped_frames
-from dynascope.explain.failures import failed_compiles
+from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
 from dynascope.explain.problem import Identities, Note, Problem

@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Hashable, Iterable
 
-from dynascope.facts import command_line, model
-from dynascope.facts.current_compiles import first_runs, program_of
+from dynascope.facts import model
+from dynascope.facts.current_compiles import first_runs, parsed, program_of
 
 _AFTER_RESET = "after reset"
 
@@ -19,7 +19,7 @@ def process_name(run: model.Run) -> str:
 
 def program_name(run: model.Run) -> str:
     """Return `train.py`, the module's name, or the first word of the command line."""
-    known = command_line.read(run.program)
+    known = parsed(run.program)
     if known is None:
         return run.program.partition(" ")[0]
     return known.module or os.path.basename(known.path or "")

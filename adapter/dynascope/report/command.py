@@ -100,8 +100,7 @@ def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> Non
 
     Their names are those of the report, and may have an attempt's number: `0/0_1`.
     """
-    from dynascope.explain.comparison import summary
-    from dynascope.facts.comparison.columns import columns
+    from dynascope.explain.comparison import columns, summary
     from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
     from dynascope.facts.process_names import compile_names
 

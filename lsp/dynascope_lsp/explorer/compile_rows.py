@@ -9,7 +9,7 @@ from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.compiles import LATER, ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import named, where
-from dynascope.explain.stories import story
+from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.counts import counted, seconds

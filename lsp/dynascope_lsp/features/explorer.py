@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from dynascope.explain.problem import Place
-from dynascope.facts.pruning import remove
+from dynascope.facts.launches import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.report.profile import measured as profiles

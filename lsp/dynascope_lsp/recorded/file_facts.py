@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from dynascope.explain.coming_recompiles import not_yet_met
-from dynascope.explain.stories import story
+from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of

@@ -7,9 +7,8 @@ from functools import cached_property
 
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, places
-from dynascope.explain.decisions import skipped_frames
 from dynascope.explain.details import told_of
-from dynascope.explain.failures import failed_compiles
+from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.kinds import KINDS, OF_LINES
 from dynascope.explain.of_launch import apart, empty, set_roots

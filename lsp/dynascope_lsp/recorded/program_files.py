@@ -6,7 +6,8 @@ import ast
 import os
 from collections.abc import Iterator
 
-from dynascope.facts import command_line, model
+from dynascope.facts import model
+from dynascope.facts.current_compiles import parsed
 from dynascope.facts.process_names import program_name
 
 from dynascope_lsp.documents.syntax import module_candidates
@@ -33,7 +34,7 @@ def titled(title: str, name: str, programs: dict[str, dict[str, object]]) -> str
 def _launch_arguments(run: model.Run) -> dict[str, object]:
     if run.origin != "recorded" or not os.path.isdir(run.folder):
         return {}
-    known = command_line.read(run.program)
+    known = parsed(run.program)
     if known is None:
         return {}
     started: dict[str, object] = {"args": known.arguments, "cwd": run.folder}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from dynascope.facts.pruning import is_running
+from dynascope.facts.launches import is_running
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.schema import TABLES
 from dynascope.facts.store import (

@@ -20,8 +20,8 @@ from msgspec import Raw
 
 from dynascope.dap.agent_channel.pending_requests import PendingRequests
 from dynascope.dap.protocol.call import RequestError, cause
+from dynascope.dap.protocol.connection import no_delay
 from dynascope.dap.protocol.launch_arguments import Address
-from dynascope.dap.protocol.transport import no_delay
 from dynascope.wire import channel, token_server
 from dynascope.wire.from_agent import Failure, Hello, Reply
 from dynascope.wire.messages import FromAgent, Request, ToAgent

@@ -13,9 +13,8 @@ from msgspec import UNSET, Raw, UnsetType
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import InitializeArguments, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.call import Call
-from dynascope.dap.protocol.connection import Connection
+from dynascope.dap.protocol.connection import Connection, Transport
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.transport import Transport
 
 _numbers = itertools.count(1)
 PATIENCE = 1.0

@@ -26,10 +26,9 @@ from dynascope.dap.program import attach, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, decode_body
 from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError, TransportError, cause
-from dynascope.dap.protocol.connection import Connection
+from dynascope.dap.protocol.connection import Connection, Transport, connect
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments, LaunchArguments, for_debugpy
-from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.channel import new_token
 
 INITIALIZE_TIMEOUT = 10.0

@@ -1,1 +1,1 @@
-"""What a process compiles now: `board` shows it to others, `reading` finds and reads it, `parts` names the phases."""
+"""What a process compiles now: `board` shows it to others, and `reading` finds and reads it."""

@@ -12,8 +12,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
-from dynascope.facts.recompiles.wanted_value import met, wanted
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, wanted
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
