@@ -87,8 +87,10 @@ class Interning:
         self._new_sources.clear()
 
     def _store_source(self, path: str) -> int:
-        content = _read(path)
-        hashes = model.hash_source(content) if content is not None else b""
+        try:
+            hashes = model.hash_source(Path(path).read_bytes())
+        except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
+            hashes = b""
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
         self._connection.execute(
             "INSERT OR IGNORE INTO source (path, line_hashes, digest) VALUES (?, ?, ?)", (path, hashes, digest)
@@ -96,14 +98,6 @@ class Interning:
         found = self._connection.execute("SELECT id FROM source WHERE path = ? AND digest = ?", (path, digest))
         number: int = found.fetchone()[0]
         return number
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
-        return None
 
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
@@ -150,7 +144,11 @@ class Writer:
                     self._insert_document(number, kind, document)
             for form in facts.forms:
                 self._insert_later(number, form)
-            callers = _callers(facts.graph_breaks, number, intern)
+            callers = [
+                (intern.source(frame.path), number, ordinal)
+                for ordinal, graph_break in enumerate(facts.graph_breaks)
+                for frame in graph_break.stack
+            ]
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}
             connection.executemany("INSERT INTO compile_source VALUES (?, ?)", [(each, number) for each in sources])
@@ -235,11 +233,3 @@ def _column(kind: Kind, values: Iterable[Any], intern: Interning) -> list[Any]:
         case Kind.ROLE:
             return list(map(ROLES.index, values))
     return list(values)
-
-
-def _callers(breaks: list[model.GraphBreak], compile: int, intern: Interning) -> list[tuple[int, int, int]]:
-    return [
-        (intern.source(frame.path), compile, ordinal)
-        for ordinal, graph_break in enumerate(breaks)
-        for frame in graph_break.stack
-    ]

@@ -66,12 +66,5 @@ def _imports_torch(node: ast.stmt) -> bool:
     )
 
 
-def imports_from(tree: ast.Module, module: str, name: str) -> bool:
-    return any(
-        isinstance(each, ast.ImportFrom) and each.module == module and any(a.name == name for a in each.names)
-        for each in tree.body
-    )
-
-
 def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

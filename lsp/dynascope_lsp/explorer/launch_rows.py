@@ -29,7 +29,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
     icon, severity = _icon(launch)
     processes = len(launch.compiling)
     state, why = _state(launch)
-    sums = _sums(launch)
+    sums = ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
     parts = [when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
     details = [
         run.program,
@@ -67,10 +67,6 @@ def _state(launch: Launch) -> tuple[str, str]:
     if told != NOT_ENDED:
         return "", told
     return ("ended early", KILLED) if launch.first.host == platform.node() else ("not ended", told)
-
-
-def _sums(launch: Launch) -> str:
-    return ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
 
 
 def _problems(launch: Launch) -> list[str]:

@@ -10,7 +10,7 @@ from dynascope.explain.kinds import FILTERS
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from dynascope_lsp.documents.edits import imports_from, inserted_after_imports, inserted_before, replaced
+from dynascope_lsp.documents.edits import inserted_after_imports, inserted_before, replaced
 from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.features import trying
@@ -44,7 +44,9 @@ def code_action(session: LspSession, params: types.CodeActionParams) -> list[typ
         return []
     found: list[types.CodeAction] = []
     if _wanted(params, types.CodeActionKind.QuickFix):
-        findings = list(_findings_at(snapshot, params.range))
+        places = [(range_of(snapshot, each), each) for each in snapshot.findings]
+        asked = params.range
+        findings = [each for at, each in places if at.start.line <= asked.end.line and asked.start.line <= at.end.line]
         for finding in findings:
             found += _quick_fixes(session, snapshot, finding)
         if session.client_runs(DEBUG_FINDING):
@@ -56,13 +58,6 @@ def code_action(session: LspSession, params: types.CodeActionParams) -> list[typ
         stops = (replaced_breakpoint(snapshot.text, line), insert_breakpoint(snapshot.text, line))
         found += [_action(session, snapshot, fix, REFACTOR) for fix in stops if fix is not None]
     return found
-
-
-def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
-    for finding in snapshot.findings:
-        place = range_of(snapshot, finding)
-        if place.start.line <= asked.end.line and asked.start.line <= place.end.line:
-            yield finding
 
 
 def _quick_fixes(session: LspSession, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
@@ -183,6 +178,11 @@ def insert_breakpoint(text: Text, line: int) -> Fix | None:
 
 def _comptime(text: Text) -> list[types.TextEdit]:
     tree = text.tree
-    if tree is None or imports_from(tree, "torch._dynamo.comptime", "comptime"):
+    if tree is None or any(
+        isinstance(each, ast.ImportFrom)
+        and each.module == "torch._dynamo.comptime"
+        and any(alias.name == "comptime" for alias in each.names)
+        for each in tree.body
+    ):
         return []
     return [inserted_after_imports(text, COMPTIME_IMPORT, names_torch=False)]

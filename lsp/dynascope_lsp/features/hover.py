@@ -64,9 +64,10 @@ def _functions(session: LspSession, snapshot: Snapshot, position: types.Position
     call = compile_call_at(index, line, snapshot.text.column(position)) if index is not None else None
     if index is not None and call is not None:
         return [
-            _in_file(snapshot, other, markdown.compiles(other.facts, each))
+            f"{in_file}{markdown.compiles(other.facts, each)}"
             for other, each in functions_compiled_by(session, index, call)
             if other.facts is not None
+            for in_file in ["" if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: "]
         ]
     if snapshot.facts is None or word is None:
         return []
@@ -75,11 +76,6 @@ def _functions(session: LspSession, snapshot: Snapshot, position: types.Position
         for each in compiled_functions(snapshot)
         if each.line <= line <= each.name_line and (line < each.name_line or word in ("def", "async", each.simple_name))
     ]
-
-
-def _in_file(snapshot: Snapshot, other: Snapshot, text: str) -> str:
-    """Return the text, with the file's name if it is about another file."""
-    return text if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: {text}"
 
 
 def _findings(session: LspSession, snapshot: Snapshot, position: types.Position) -> list[str]:

@@ -155,7 +155,7 @@ class Project:
         If following the site takes long, they are from before the last edits.
         """
         kept = self._analyses.get(site)
-        if kept is not None and self._is_current(kept):
+        if kept is not None and all(self._version(each) == version for each, version in kept.versions.items()):
             return kept.findings.get(path, [])
         text = self._source(site)
         if text is not None and (
@@ -173,9 +173,6 @@ class Project:
                 self._analyses[site] = analysis
         self._waiting.discard(site)
         return self._analyses[site].findings.get(path, [])
-
-    def _is_current(self, analysis: Analysis) -> bool:
-        return all(self._version(path) == version for path, version in analysis.versions.items())
 
     def _search(self, path: str) -> None:
         try:

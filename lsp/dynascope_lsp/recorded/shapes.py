@@ -22,7 +22,11 @@ def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
     """Return a name's values at a line: those assigned there, else by the nearest assignment
     above it in its function, else by one below it (a loop's last iteration)."""
     assert snapshot.placement is not None
-    here = [each for _, each in snapshot.placement.tensors(line, line) if _is(each, name, "assigned")]
+    here = [
+        each
+        for _, each in snapshot.placement.tensors(line, line)
+        if (each.fact.name, each.fact.role) == (name, "assigned")
+    ]
     if here:
         return here
     function = snapshot.text.index.function_at(line) if snapshot.text.index else None
@@ -54,10 +58,6 @@ def by_value(seen: list[Seen]) -> dict[str, list[Seen]]:
     for each in seen:
         rows.setdefault(each.fact.value, []).append(each)
     return rows
-
-
-def _is(seen: Seen, name: str, role: str) -> bool:
-    return seen.fact.name == name and seen.fact.role == role
 
 
 def _same_function(snapshot: Snapshot, one: int, other: int) -> bool:
