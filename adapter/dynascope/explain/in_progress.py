@@ -101,6 +101,13 @@ def doing(phases: Sequence[str], backend: str, place: TracingPlace | None, shown
     return "Dynamo works on the function"
 
 
+def progress(name: str, nodes: int, at: str, backend: str | None) -> str:
+    """Return what a compile does in few words; without a `backend`, Dynamo traces the line `at`."""
+    if backend is not None:
+        return f"{backend} compiles {name}: {nodes:,} nodes"
+    return f"Dynamo traces {name}, now at {at}: {nodes:,} nodes so far"
+
+
 def idle(ended: int, latest: str, ago: str) -> str:
     """Return what a process has compiled that compiles nothing."""
     last = f"; the last was {latest}, {ago} ago" if ended else ""

@@ -19,13 +19,11 @@ from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import (
     IsStopped,
-    IsStoppedBody,
     Pause,
     Resume,
     RunningStack,
     RunningStackBody,
     SingleThread,
-    SingleThreadBody,
     Threads,
 )
 
@@ -70,7 +68,7 @@ async def single_thread(session: DapSession, call: Call[Any]) -> int | None:
     if not arguments.single_thread or program.agent is None or alone_anyway:
         return None
     request = SingleThread(thread_id=arguments.thread_id)
-    return (await program.agent.ask_for(SingleThreadBody, request)).thread_ident
+    return await program.agent.ask_for(int, request)
 
 
 async def check_stopped(program: Program, thread_id: int, what: str = "step") -> None:
@@ -81,7 +79,7 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
     agent = program.agent
     if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
         return
-    if program.debugpy is not None and (await agent.ask_for(IsStoppedBody, IsStopped(thread_id=thread_id))).stopped:
+    if program.debugpy is not None and await agent.ask_for(bool, IsStopped(thread_id=thread_id)):
         return
     waits = await why_it_waits(agent, thread_id)
     if waits is not None:
