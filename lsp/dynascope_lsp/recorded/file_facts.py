@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from dynascope.explain.coming_recompiles import not_yet_met
+from dynascope.explain.problem import Positions
 from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
@@ -170,7 +171,7 @@ class FileFacts:
         return block
 
 
-class FactPositions:
+class FactPositions(Positions):
     """Map the facts about one file to the lines of one version of its text."""
 
     def __init__(self, facts: FileFacts, text: Text, *, trusted: bool = False) -> None:
