@@ -43,9 +43,7 @@ def inserted_after_imports(text: Text, line: str, *, names_torch: bool) -> types
 
     If it `names_torch` it comes after the first `import torch`, which is added where there is none.
     """
-    tree = text.tree
-    assert tree is not None
-    place = 0
+    tree, place = text.index.tree, 0
     for number, statement in enumerate(tree.body):
         if not (isinstance(statement, ast.Import | ast.ImportFrom) or (number == 0 and is_docstring(statement))):
             break

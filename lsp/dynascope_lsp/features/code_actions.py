@@ -143,7 +143,7 @@ def _wanted(params: types.CodeActionParams, kind: str) -> bool:
 
 def _is_compiled(snapshot: Snapshot, line: int) -> bool:
     """Whether the function around a line was traced, or something is predicted in it."""
-    function = snapshot.text.index.function_at(line) if snapshot.text.index else None
+    function = snapshot.text.index.function_at(line)
     if function is None:
         return False
     if any(function.first_line <= each.line <= function.last_line for each in snapshot.findings):
@@ -156,7 +156,7 @@ def _is_compiled(snapshot: Snapshot, line: int) -> bool:
 
 def replaced_breakpoint(text: Text, line: int) -> Fix | None:
     """Replace `breakpoint()` on a line by `comptime.breakpoint()`; None if there is none."""
-    for call in text.index.calls.get(line, ()) if text.index else ():
+    for call in text.index.calls.get(line, ()):
         if dotted(call.func) == "breakpoint" and not call.args and not call.keywords:
             edits = [replaced(text, call, COMPTIME_BREAKPOINT), *_comptime(text)]
             return Fix("Stop here while Dynamo traces: replace breakpoint() by comptime.breakpoint()", edits)
@@ -165,9 +165,7 @@ def replaced_breakpoint(text: Text, line: int) -> Fix | None:
 
 def insert_breakpoint(text: Text, line: int) -> Fix | None:
     """Insert `comptime.breakpoint()` before a statement of a function; None elsewhere."""
-    index = text.index
-    function = index.function_at(line) if index else None
-    statement = index.statement_at(line) if index else None
+    function, statement = text.index.function_at(line), text.index.statement_at(line)
     if function is None or statement is None or statement is function.node or COMPTIME_BREAKPOINT in text.line(line):
         return None
     if not any(statement is node for node in ast.walk(function.node)):
@@ -177,12 +175,11 @@ def insert_breakpoint(text: Text, line: int) -> Fix | None:
 
 
 def _comptime(text: Text) -> list[types.TextEdit]:
-    tree = text.tree
-    if tree is None or any(
+    if any(
         isinstance(each, ast.ImportFrom)
         and each.module == "torch._dynamo.comptime"
         and any(alias.name == "comptime" for alias in each.names)
-        for each in tree.body
+        for each in text.index.tree.body
     ):
         return []
     return [inserted_after_imports(text, COMPTIME_IMPORT, names_torch=False)]

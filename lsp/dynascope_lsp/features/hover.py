@@ -48,7 +48,7 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
 def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
     """Return the graph nodes of this line if the position is in a call."""
     line, index = position.line + 1, snapshot.text.index
-    if index is None or snapshot.facts is None or snapshot.placement is None:
+    if snapshot.facts is None or snapshot.placement is None:
         return []
     column = snapshot.text.column(position)
     if not any(each.col_offset <= column <= (each.end_col_offset or 0) for each in index.calls.get(line, ())):
@@ -61,8 +61,8 @@ def _functions(session: LspSession, snapshot: Snapshot, position: types.Position
     """Return the compiles on `def`, the function's name, a decorator or `torch.compile(…)`."""
     line, index = position.line + 1, snapshot.text.index
     word = snapshot.text.word_at(position)
-    call = compile_call_at(index, line, snapshot.text.column(position)) if index is not None else None
-    if index is not None and call is not None:
+    call = compile_call_at(index, line, snapshot.text.column(position))
+    if call is not None:
         return [
             f"{in_file}{markdown.compiles(other.facts, each)}"
             for other, each in functions_compiled_by(session, index, call)

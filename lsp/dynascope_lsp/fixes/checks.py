@@ -51,7 +51,7 @@ def check_only_compiled(place: TracedStatement) -> None:
 def _loads(snapshot: Snapshot, name: str) -> Iterator[ast.Name | ast.Attribute]:
     """Yield the reads of a name or attribute, unless the file compiles what has it."""
     found = []
-    for node in ast.walk(snapshot.text.tree or ast.Module([], [])):
+    for node in ast.walk(snapshot.text.index.tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=target)]) if target == name and _compiles(snapshot, node.value):
                 return
@@ -61,14 +61,12 @@ def _loads(snapshot: Snapshot, name: str) -> Iterator[ast.Name | ast.Attribute]:
 
 
 def _compiles(snapshot: Snapshot, node: ast.expr) -> bool:
-    index = snapshot.text.index
-    return index is not None and full_name(index, node.func if isinstance(node, ast.Call) else node) == COMPILE
+    return full_name(snapshot.text.index, node.func if isinstance(node, ast.Call) else node) == COMPILE
 
 
 def _is_compiled(snapshot: Snapshot, node: ast.expr) -> bool:
     """Whether a function is read in code that was traced, or in order to compile it."""
     index = snapshot.text.index
-    assert index is not None
     function = index.function_at(node.lineno)
     if function is not None and is_traced(snapshot, function):
         return True
@@ -85,8 +83,7 @@ _PROBLEM = (
 
 def check_backward(place: TracedStatement) -> None:
     """Raise Refused if a tensor that is read may be written to before a backward pass."""
-    indexes = [each.text.index for each in program_files(place.snapshot) or [place.snapshot]]
-    known = [each for each in indexes if each is not None]
+    known = [each.text.index for each in program_files(place.snapshot) or [place.snapshot]]
     passes = [(index, call) for index in known for call in _passes(index)]
     functions = {each.node.name: each for index in known for each in index.functions}
     functions.pop(place.function.node.name, None)  # what a graph itself writes is not seen in its backward pass

@@ -230,5 +230,5 @@ def _mentions(place: TracedStatement, names: frozenset[str]) -> bool:
     return files is None or any(
         names & {getattr(each, "attr", None), getattr(each, "id", None), getattr(each, "arg", None)}
         for snapshot in files
-        for each in ast.walk(snapshot.text.tree or ast.Module([], []))
+        for each in ast.walk(snapshot.text.index.tree)
     )

@@ -198,13 +198,13 @@ class Observations:
 
     def _name_line(self, line: int) -> int:
         """Return the line of `def` for a function whose code begins at a decorator."""
-        function = self._text.index.function_starting(line) if self._text.index else None
+        function = self._text.index.function_starting(line)
         return function.name_line if function else line
 
     def _stale(self, line: int) -> str | None:
         if self._placement.identical:
             return None
-        function = self._text.index.function_at(line) if self._text.index else None
+        function = self._text.index.function_at(line)
         if function is None or not self._placement.changed(function.first_line, function.last_line):
             return None
         return f"{function.node.name} has been edited since"

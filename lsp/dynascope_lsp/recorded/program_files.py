@@ -73,7 +73,7 @@ def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
 
 
 def _imported(snapshot: Snapshot, folders: list[str]) -> Iterator[str]:
-    for statement in snapshot.text.index.imports if snapshot.text.index else ():
+    for statement in snapshot.text.index.imports:
         if isinstance(statement, ast.ImportFrom):
             module = statement.module or ""
             names = [module, *(f"{module}.{alias.name}".lstrip(".") for alias in statement.names)]

@@ -63,11 +63,10 @@ class Snapshot:
     def _traced_lines(self) -> set[int]:
         if self.facts is None or self.placement is None:
             return set()
-        function_at = self.text.index.function_at if self.text.index else lambda line: None
         lines = {now for line in self.facts.seconds_by_line if (now := self.placement.line(line)) is not None}
         return {
             line
             for line in lines
-            if (function := function_at(line)) is None
+            if (function := self.text.index.function_at(line)) is None
             or not self.placement.changed(function.first_line, function.last_line)
         }
