@@ -118,7 +118,7 @@ _OF_COMPILE: dict[str, Callable[[model.CompileFacts], list[ExplorerRow]]] = {
 
 
 def _below(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
-    """Return the rows below a row with the key `kind:argument`; none where it has a kind that no row has."""
+    """Return the rows below a row with the key `kind:argument`; none for a kind that no row has."""
     reader, launch = opened.reader, opened.launch
     match kind:
         case "launch":
