@@ -11,7 +11,7 @@ from dynascope.agent.breakpoints import outlook
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 from torch._dynamo import callback

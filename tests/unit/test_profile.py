@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.profile import NO_PARENT, Node, Phase, Profile, TracedFunction, totals, tree
 from dynascope.facts.store import decoded, encoded
 from dynascope.facts.writer import Writer

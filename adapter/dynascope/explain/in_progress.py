@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dynascope.facts.counts import counted
-from dynascope.facts.in_progress.board import TracingPlace
+from dynascope.facts.in_progress import TracingPlace
 
 _PARTS = (
     ("guards", r"build_guards|precompile_.*_guards|guard_collective"),

@@ -1,4 +1,9 @@
-"""Define the tables of a store, and convert structs of the model to rows and back."""
+"""Define the tables of a store, and convert structs of the model to rows and back.
+
+A text is stored once per run (`string`), and its number is in the rows. Facts refer to a `source` (the content of a
+file) and a compile. `tensor` and `line_time`, which have most rows, are clustered by file; the rest by compile, with an
+index by file. Lists are JSON texts; a stack is a JSON list of [source, line, function]; `path` is a source's number.
+"""
 
 from __future__ import annotations
 

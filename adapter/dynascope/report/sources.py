@@ -1,4 +1,4 @@
-"""Read the source around a fact's line, and check whether it has changed since it was traced."""
+"""Open the facts that a command shows, and read the source around a fact's line, which may have changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read the texts of breakpoints: names of functions, hit conditions, and logMessages with expressions."""
+"""Read the texts of breakpoints: names of functions, hit conditions, and logMessages with expressions.
+
+debugpy and the agent share one hit count per breakpoint: the agent counts the passes that Dynamo traces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Define a row of the tree and its key, and rows for single facts."""
+"""Define a row of the tree and its key, and rows for single facts.
+
+What reads a key raises msgspec.DecodeError for one that no row has.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.facts import break_message, user_stack
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
-from dynascope.facts.in_progress.board import CompileInProgress, Slot
+from dynascope.facts.in_progress import CompileInProgress, Slot
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,

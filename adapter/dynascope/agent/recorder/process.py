@@ -30,7 +30,7 @@ from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import command_line
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.launches import prune
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.profile import Profile

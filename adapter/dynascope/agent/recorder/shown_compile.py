@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dynascope.agent.program.clock import Clock
 from dynascope.agent.recorder.frame import RecordedFrame
-from dynascope.facts.in_progress.board import CompileInProgress, Slot, Standing, TracingPlace
+from dynascope.facts.in_progress import CompileInProgress, Slot, Standing, TracingPlace
 from dynascope.facts.profile import Phase
 
 _NAMES = 80

@@ -1,4 +1,7 @@
-"""A DAP connection: number outgoing messages, and hand each response to the sender of its request.
+"""A DAP connection: frame and number outgoing messages, and hand each response to the sender of its request.
+
+A frame is `Content-Length: N`, an empty line, N bytes of JSON. Sizes are capped; HTTP requests are refused. One
+`Transport` is for one peer (client, debugpy's adapter). Writing never blocks; `drain` waits for one that reads slowly.
 
 `seq` counts per connection. Responses are handed over as they are read, in order, so that an event which debugpy sends
 after a response also reaches the client after it.

@@ -1,4 +1,4 @@
-"""The arguments of `launch` and `attach`: debugpy's, and Dynascope's own.
+"""The arguments of `launch` and `attach`, debugpy's and Dynascope's own, and the paths that they map.
 
 Only those that the adapter reads are typed here. All others go to debugpy unchanged; those in `OURS` never do.
 """

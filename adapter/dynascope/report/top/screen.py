@@ -13,7 +13,7 @@ from rich.text import Text
 from dynascope.explain.in_progress import OF_LATER, by_part, doing, idle, part_of, traces_a_line
 from dynascope.explain.problem import named
 from dynascope.facts.counts import seconds
-from dynascope.facts.in_progress.reading import CompileSeen, ProcessSeen
+from dynascope.facts.in_progress import CompileSeen, ProcessSeen
 from dynascope.report.sources import shown_path
 
 

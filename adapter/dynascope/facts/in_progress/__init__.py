@@ -1,1 +1,0 @@
-"""What a process compiles now: `board` shows it to others, and `reading` finds and reads it."""
