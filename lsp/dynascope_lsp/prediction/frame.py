@@ -208,12 +208,10 @@ class Frame(Expressions):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        run = self._as_certain if is_periodic(node.test) else self._in_doubt
-        ended = [run(lambda: self._block(node.body))]
+        ended = [self._in_doubt(lambda: self._block(node.body), is_periodic(node.test))]
         first, self.names = self.names, before
-        is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
-        run = self._as_certain if on_a_tensor and is_chain else self._in_doubt  # some run reaches an `elif`
-        ended.append(run(lambda: self._block(node.orelse)))
+        is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)  # some run reaches an `elif`
+        ended.append(self._in_doubt(lambda: self._block(node.orelse), on_a_tensor and is_chain))
         if ended[0]:
             first = self.names
         elif ended[1]:

@@ -22,8 +22,9 @@ from msgspec import Struct, structs
 from dynascope_lsp.documents.alignment import common_ends
 from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.prediction.interpreter import Interpreter, Report
+from dynascope_lsp.prediction.interpreter import Interpreter
 from dynascope_lsp.prediction.modules import WorkspaceModule
+from dynascope_lsp.prediction.program import Report
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 
