@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from msgspec import Struct
+
 from dynascope.facts import model, store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
@@ -213,16 +215,15 @@ class Reader:
             ]
 
 
-class View:
+class View(Struct, eq=False):
     """One file in the compiles that count. Facts have the numbers of their compile and source, ordered by line."""
 
-    def __init__(self, reader: Reader, path: str, sources: dict[int, model.TracedSource], compiles: list[int]) -> None:
-        self.path = path
-        self.sources = sources
-        """The traced contents of the file, by number."""
-        self.compile_numbers = compiles
-        """The numbers of the compiles that traced a line of this file, oldest first."""
-        self.reader = reader
+    reader: Reader
+    path: str
+    sources: dict[int, model.TracedSource]
+    """The traced contents of the file, by number."""
+    compile_numbers: list[int]
+    """The numbers of the compiles that traced a line of this file, oldest first."""
 
     def compiles(self) -> list[model.Compile]:
         """Return the compiles that traced a line of this file, even in other files' functions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Final, Generic, TypeVar
 
-from msgspec import Raw, UnsetType
+from msgspec import Raw, Struct, UnsetType
 
 from dynascope.wire.dap import DapStruct
 
@@ -38,16 +38,13 @@ ANSWERED: Final = Answered()
 """Returned instead of a body: the response has been or will be sent by other code."""
 
 
-class Call(Generic[Arguments]):
+class Call(Struct, Generic[Arguments]):
     """One request, with its typed arguments and the raw ones to pass on."""
 
-    __slots__ = ("arguments", "command", "raw", "seq")
-
-    def __init__(self, seq: int, command: str, arguments: Arguments, raw: Raw | UnsetType) -> None:
-        self.seq = seq
-        self.command = command
-        self.arguments = arguments
-        self.raw = raw
+    seq: int
+    command: str
+    arguments: Arguments
+    raw: Raw | UnsetType
 
 
 Body = DapStruct | dict[str, Any] | Raw | None | Answered
