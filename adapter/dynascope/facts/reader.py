@@ -199,20 +199,14 @@ class Reader:
     def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
         with decoding():
-            return [
-                model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self.paths))
-                for row in self._connection.execute(query, arguments)
-            ]
+            rows = self._connection.execute(query, arguments)
+            return list(COMPILE.read(rows, self.paths, ("id", "run", "source")))
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
-        struct, read, paths = mapping.struct, mapping.read, self.paths
         with decoding():
-            return [
-                struct(compile=row[0], source=row[1], **read(row[2:], paths))
-                for row in self._connection.execute(query, arguments)
-            ]
+            return list(mapping.read(self._connection.execute(query, arguments), self.paths))
 
 
 class View(Struct, eq=False):

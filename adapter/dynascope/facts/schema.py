@@ -8,6 +8,7 @@ index by file. Lists are JSON texts; a stack is a JSON list of [source, line, fu
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
@@ -59,12 +60,27 @@ class Mapping:
         )
 
     def select(self, alias: str) -> str:
-        """Return the columns of a SELECT, with texts for their numbers; `read` takes its rows."""
+        """Return the columns of a SELECT, with texts for their numbers."""
         return ", ".join(_column(alias, name, kind) for name, kind in self.fields)
 
-    def read(self, row: tuple[Any, ...], paths: Any) -> dict[str, Any]:
-        """Return a row as the struct's keyword arguments; `paths` maps source numbers to paths."""
-        return {name: read_value(kind, value, paths) for (name, kind), value in zip(self.fields, row, strict=True)}
+    def read(
+        self, rows: Iterable[Sequence[Any]], paths: dict[int, str], context: Sequence[str] = ("compile", "source")
+    ) -> Iterator[Any]:
+        """Yield the structs of rows that have the `context` before what `select` returns.
+
+        `paths` maps the numbers of sources to paths.
+        """
+        names = [*context, *(name for name, _ in self.fields)]
+        converted = [
+            (place, kind)
+            for place, (_, kind) in enumerate(self.fields, len(context))
+            if kind not in (Kind.PLAIN, Kind.TEXT)
+        ]
+        for row in rows:
+            values = list(row)
+            for place, kind in converted:
+                values[place] = _value(kind, values[place], paths)
+            yield self.struct(**dict(zip(names, values, strict=True)))
 
 
 def _kind(struct: str, name: str, annotation: Any) -> Kind:
@@ -90,7 +106,7 @@ def _column(alias: str, name: str, kind: Kind) -> str:
     return f"{alias}.{name}"
 
 
-def read_value(kind: Kind, value: Any, paths: Any) -> Any:
+def _value(kind: Kind, value: Any, paths: dict[int, str]) -> Any:
     """Convert a column's value to the struct's; texts are already looked up."""
     if kind is Kind.SOURCE:
         return paths[value]
@@ -104,9 +120,6 @@ def read_value(kind: Kind, value: Any, paths: Any) -> Any:
         return [UserFrame(paths[source], line, name) for source, line, name in msgspec.json.decode(value)]
     return value
 
-
-AS_STORED = (Kind.PLAIN, Kind.TEXT)
-"""Kinds whose selected column is the value."""
 
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {
