@@ -20,7 +20,7 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.profile import Profile
 from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
-from dynascope.facts.store import decoded, decoding
+from dynascope.facts.store import T, decoded, decoding
 
 _RUN_FIELDS = model.Run.__struct_fields__
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
@@ -151,8 +151,13 @@ class Reader:
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
-        found = self._documents(compile, CALL)
-        return decoded(found[0][1], model.CompiledCall) if found else None
+        return self.document(compile, CALL, model.CompiledCall)
+
+    def document(self, compile: int, kind: str, what: type[T]) -> T | None:
+        """Return the document of a compile that has this kind; None where there is none."""
+        query = "SELECT data FROM document WHERE compile_id = ? AND kind = ?"
+        row = self._connection.execute(query, (compile, kind)).fetchone()
+        return decoded(row[0], what) if row else None
 
     def _documents(self, compile: int, kind: str) -> list[tuple[str, bytes]]:
         """Return the documents of a compile whose kinds begin so, in their order."""

@@ -19,26 +19,22 @@ from dynascope.facts.generated.model import (
     LaterForm,
 )
 from dynascope.facts.reader import Reader
-from dynascope.facts.store import decoded
 from dynascope.facts.user_stack import UserFrame
 
 
 def graphs(reader: Reader, compile: int) -> list[Graph]:
     """Return the graphs of a compile; [] if it has none, or was recorded without."""
-    data = _data(reader, compile, "graphs")
-    return decoded(data, list[Graph]) if data is not None else []
+    return reader.document(compile, "graphs", list[Graph]) or []
 
 
 def bytecode(reader: Reader, compile: int) -> Bytecode | None:
     """Return the code that Dynamo generated; None if there is none, or it was recorded without."""
-    data = _data(reader, compile, "bytecode")
-    return decoded(data, Bytecode) if data is not None else None
+    return reader.document(compile, "bytecode", Bytecode)
 
 
 def guard_costs(reader: Reader, compile: int) -> GuardCosts | None:
     """Return the guards with their costs; None if they were recorded without."""
-    data = _data(reader, compile, "guards")
-    return decoded(data, GuardCosts) if data is not None else None
+    return reader.document(compile, "guards", GuardCosts)
 
 
 class FormName(NamedTuple):
@@ -72,10 +68,9 @@ def forms(reader: Reader, compile: int) -> list[LaterForm]:
 
 def form_named(reader: Reader, compile: int, name: str) -> LaterForm | None:
     """Return the form with this name; None if there is none."""
-    for each in form_names(reader, compile):
-        if each.name == name and (data := _data(reader, compile, each.kind)) is not None:
-            return structs.replace(decoded(data, LaterForm), name=name)
-    return None
+    kind = next((each.kind for each in form_names(reader, compile) if each.name == name), "")
+    found = reader.document(compile, kind, LaterForm)
+    return structs.replace(found, name=name) if found is not None else None
 
 
 def kinds(reader: Reader, compile: int) -> set[str]:
@@ -86,12 +81,6 @@ def kinds(reader: Reader, compile: int) -> set[str]:
 def _all_kinds(reader: Reader, compile: int) -> list[str]:
     query = "SELECT kind FROM document WHERE compile_id = ? ORDER BY kind"
     return [row[0] for row in reader.execute(query, (compile,))]
-
-
-def _data(reader: Reader, compile: int, kind: str) -> bytes | None:
-    query = "SELECT data FROM document WHERE compile_id = ? AND kind = ?"
-    row = reader.execute(query, (compile, kind)).fetchone()
-    return row[0] if row else None
 
 
 LineOf = Callable[[str, int], str]
