@@ -62,11 +62,11 @@ class FileFacts:
         first = first_runs(runs)
         compiled = {each.run for each in self.compiles.values()}
         newest: dict[Hashable, model.Run] = {}
-        for run in runs:
-            if run.id in compiled:
-                newest.setdefault(program_of(first[run.launch]), first[run.launch])
-        keys = {run.id: program_of(first[run.launch]) for run in runs if run.id in compiled}
-        return {number: (key, newest[key]) for number, key in keys.items()}
+        found = {}
+        for run in (run for run in runs if run.id in compiled):
+            key = program_of(first[run.launch])
+            found[run.id] = key, newest.setdefault(key, first[run.launch])
+        return found
 
     @cached_property
     def files(self) -> list[str]:
