@@ -81,7 +81,6 @@ def is_running(host: str, pid: int) -> bool:
 
 
 def _remove(connection: sqlite3.Connection, run: int) -> None:
-    """Remove one run, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         compiles = "(SELECT id FROM compile WHERE run_id = ?)"

@@ -6,6 +6,7 @@ Nor does one that has only returned to what an older compile was made for: that 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -244,11 +245,7 @@ def _limited(found: Iterable[Cause]) -> list[Cause]:
     """Return the cause with most failed guards for each call that Dynamo refused."""
     most: dict[int, tuple[int, Cause]] = {}
     for cause in found:
-        counts: dict[int, int] = {}
-        for each in cause.entries:
-            if each.limit_reached:
-                counts[each.compile] = counts.get(each.compile, 0) + 1
-        for number, count in counts.items():
+        for number, count in Counter(each.compile for each in cause.entries if each.limit_reached).items():
             if number not in most or count > most[number][0]:
                 most[number] = count, cause
     return [cause for _, cause in most.values()]
