@@ -7,16 +7,18 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program import collector, process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
-from dynascope.agent.session.requests.registry import serve
+from dynascope.agent.session.requests.registry import AT_STOP, HANDLERS, RequestFailed
 from dynascope.agent.session.session import AgentSession
+from dynascope.agent.session.stopped_thread import answer, post
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.from_agent import Hello
-from dynascope.wire.messages import Message, ToAgent
+from dynascope.wire.messages import Message, Request, ToAgent
 from dynascope.wire.to_agent import ConfigurationDone, Configure
 
 _DYNAMO = "torch._dynamo"
@@ -65,8 +67,16 @@ class Agent:
             self._awaited.discard(what)
 
     def receive(self, message: ToAgent) -> None:
-        """Serve one message."""
-        serve(self.session, message)
+        """Serve one message, on the stopped thread that it is about if there is one."""
+        session, kind = self.session, type(message)
+        find_thread, at_stop = AT_STOP.get(kind, (None, None))
+        thread = None if find_thread is None else find_thread(session, message)
+        if thread is not None and at_stop is not None and isinstance(message, Request):
+            post(session, thread, message, at_stop)
+        elif isinstance(message, Request):
+            session.send(answer(message, partial(HANDLERS[kind], session, message), RequestFailed))
+        else:
+            HANDLERS[kind](session, message)
         if isinstance(message, Configure):
             self._is_there("configuration")
         elif isinstance(message, ConfigurationDone):

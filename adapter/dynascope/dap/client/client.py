@@ -121,7 +121,8 @@ class Client(Connection):
 
     def succeed(self, call: Call[Any], body: object = None) -> None:
         """Answer `call` with a body: a struct, a dict, raw JSON, or None for none."""
-        self.respond(call, Envelope("response", 0, success=True, body=_encoded(body)))
+        seq, command = call.seq, call.command
+        self.send(Envelope("response", 0, command=command, request_seq=seq, success=True, body=_encoded(body)))
 
     def refuse(self, seq: int, command: str, reason: str) -> None:
         """Answer the request number `seq` with an error for the user."""

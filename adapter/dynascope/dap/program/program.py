@@ -6,6 +6,7 @@ A restart makes a new Program; the client's breakpoints and settings belong to t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Literal
@@ -192,11 +193,13 @@ class Program(ABC):
         self.stops.clear()
 
     async def _read_agent(self, agent: AgentConnection) -> None:
-        why = await agent.read(self._on_notice)
+        async with contextlib.aclosing(agent.notices()) as notices:
+            async for notice in notices:
+                self._on_notice(notice)
         self.stops.clear()
-        if why is not None:
-            logger.error(why)
-            self.say(why)
+        if agent.unreadable is not None:
+            logger.error(agent.unreadable)
+            self.say(agent.unreadable)
         self.agent_is_gone()
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS, place_exceptions
-from dynascope.dap.breakpoints.placement import place, place_file
+from dynascope.dap.breakpoints.placement import place
 from dynascope.dap.protocol.arguments import (
     BreakpointLocationsArguments,
     DataBreakpointInfoArguments,
@@ -61,7 +61,7 @@ async def set_breakpoints(session: DapSession, call: Call[SetBreakpointsArgument
     if breakpoints is None:
         breakpoints = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
     entries = session.client.breakpoints.replace_file(source, breakpoints)
-    return await place_file(session.running(), source, entries)
+    return await place(session.running(), "files", entries, source)
 
 
 @request("breakpointLocations", BreakpointLocationsArguments)
