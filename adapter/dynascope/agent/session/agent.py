@@ -15,13 +15,14 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
 from dynascope.agent.session.requests.registry import AT_STOP, HANDLERS, RequestFailed
 from dynascope.agent.session.session import AgentSession
-from dynascope.agent.session.stopped_thread import answer, post
+from dynascope.agent.session.stopped_thread import answer, serve
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.from_agent import Hello
+from dynascope.wire.from_agent import Failure, Hello
 from dynascope.wire.messages import Message, Request, ToAgent
 from dynascope.wire.to_agent import ConfigurationDone, Configure
 
 _DYNAMO = "torch._dynamo"
+_NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 
 class Agent:
@@ -70,13 +71,17 @@ class Agent:
         """Serve one message, on the stopped thread that it is about if there is one."""
         session, kind = self.session, type(message)
         find_thread, at_stop = AT_STOP.get(kind, (None, None))
-        thread = None if find_thread is None else find_thread(session, message)
-        if thread is not None and at_stop is not None and isinstance(message, Request):
-            post(session, thread, message, at_stop)
-        elif isinstance(message, Request):
+        ident = None if find_thread is None else find_thread(session, message)
+        if not isinstance(message, Request):
+            HANDLERS[kind](session, message)
+        elif ident is None or at_stop is None:
             session.send(answer(message, partial(HANDLERS[kind], session, message), RequestFailed))
         else:
-            HANDLERS[kind](session, message)
+            session.stops.cancellation.expect(message.id)
+            is_stopped = ident in session.stops.stopped_threads()
+            if not (is_stopped and session.suspension.post(ident, partial(serve, session, message, at_stop))):
+                session.stops.cancellation.forget(message.id)
+                session.send(Failure(id=message.id, message=_NOT_STOPPED))
         if isinstance(message, Configure):
             self._is_there("configuration")
         elif isinstance(message, ConfigurationDone):

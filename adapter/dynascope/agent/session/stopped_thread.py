@@ -1,4 +1,4 @@
-"""Requests that are served on a stopped thread: posts them there, and sends the replies."""
+"""Serve requests on a stopped thread, and answer them in every case."""
 
 from __future__ import annotations
 
@@ -18,23 +18,11 @@ from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import Request
 from dynascope.wire.to_agent import Evaluate
 
-NOT_STOPPED = "This thread is not stopped at compile time any more."
-
 Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
 
 
-def post(session: AgentSession, thread_ident: int, request: Request, handler: Answer) -> None:
-    """Make a stopped thread serve a request. Any thread."""
-    cancellation = session.stops.cancellation
-    cancellation.expect(request.id)
-    is_stopped = thread_ident in session.stops.stopped_threads()
-    if not is_stopped or not session.suspension.post(thread_ident, partial(_serve, session, request, handler)):
-        cancellation.forget(request.id)
-        session.send(Failure(id=request.id, message=NOT_STOPPED))
-
-
-def _serve(session: AgentSession, request: Request, handler: Answer) -> None:
+def serve(session: AgentSession, request: Request, handler: Answer) -> None:
     """Serve a request on the stopped thread, and send a reply in every case."""
     from dynascope.agent.inspection.values.errors import EvaluationError
 

@@ -131,7 +131,12 @@ class Client(Connection):
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 
     def event(self, name: str, body: object = None) -> None:
-        self.send(Envelope("event", 0, event=name, body=_encoded(body)))
+        self.send(event(name, body))
+
+
+def event(name: str, body: object = None) -> Envelope:
+    """Return an event to send."""
+    return Envelope("event", 0, event=name, body=_encoded(body))
 
 
 def _encoded(body: object) -> Raw | UnsetType:

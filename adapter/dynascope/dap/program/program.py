@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client, Progress
+from dynascope.dap.client.client import Client, Progress, event
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
@@ -108,7 +108,7 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.client.event(name, body)
+            self.client.send(event(name, body))
 
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None

@@ -97,8 +97,10 @@ async def data_breakpoint_info(session: DapSession, call: Call[DataBreakpointInf
     if thread is None:
         return DataBreakpointInfo(data_id=None, description=_RUNNING)
     reference = arguments.variables_reference or None
-    return await thread.ask(
-        FindDataBreakpointAtStop(name=arguments.name, variables_reference=reference, frame_id=arguments.frame_id)
+    return await thread.agent.ask(
+        FindDataBreakpointAtStop(
+            thread_ident=thread.ident, name=arguments.name, variables_reference=reference, frame_id=arguments.frame_id
+        )
     )
 
 
