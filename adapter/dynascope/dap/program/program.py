@@ -6,6 +6,7 @@ A restart makes a new Program; the client's breakpoints and settings belong to t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Literal
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client, Progress
+from dynascope.dap.client.client import Client, Progress, event
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
@@ -105,7 +106,7 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.client.event(name, body)
+            self.client.send(event(name, body))
 
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
@@ -190,11 +191,13 @@ class Program(ABC):
         self.stops.clear()
 
     async def _read_agent(self, agent: AgentConnection) -> None:
-        why = await agent.read(self._on_notice)
+        async with contextlib.aclosing(agent.notices()) as notices:
+            async for notice in notices:
+                self._on_notice(notice)
         self.stops.clear()
-        if why is not None:
-            logger.error(why)
-            self.say(why)
+        if agent.unreadable is not None:
+            logger.error(agent.unreadable)
+            self.say(agent.unreadable)
         self.agent_is_gone()
 
     @abstractmethod

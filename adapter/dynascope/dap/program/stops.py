@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -20,10 +20,8 @@ from dynascope.dap.protocol.launch_arguments import PathMap
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import DapStruct, StackFrame
 from dynascope.wire.from_agent import Stopping
-from dynascope.wire.messages import StoppedThreadRequest
 
 DESCRIPTION = "Paused at compile time"
-T = TypeVar("T")
 
 
 def needs_agent(format: StackFrameFormat | None) -> bool:
@@ -87,14 +85,10 @@ class StoppedThread(NamedTuple):
     agent: AgentConnection
     stop: CompileTimeStop
 
-    async def ask(self, request: StoppedThreadRequest) -> Raw:
-        """Have the thread serve a request; return its reply's body. Raises RequestError."""
-        request.thread_ident = self.stop.notice.thread_ident
-        return await self.agent.ask(request)
-
-    async def ask_for(self, body: type[T], request: StoppedThreadRequest) -> T:
-        """Have the thread serve a request; return its reply's body, decoded."""
-        return msgspec.json.decode(await self.ask(request), type=body)
+    @property
+    def ident(self) -> int:
+        """Return Python's id of the thread, by which the agent knows it."""
+        return self.stop.notice.thread_ident
 
 
 class Stops:

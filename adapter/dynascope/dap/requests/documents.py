@@ -55,7 +55,9 @@ async def locations(session: DapSession, call: Call[LocationsArguments]) -> Body
     thread = thread_of(session, reference)
     if thread is None:
         raise RequestError(f"There is no location {reference}.")
-    location = await thread.ask_for(LocationsBody, Locations(location_reference=reference))
+    location = await thread.agent.ask_for(
+        LocationsBody, Locations(thread_ident=thread.ident, location_reference=reference)
+    )
     mapped = session.running().paths.source_to_client(location.source)
     return LocationsBody(source=mapped or location.source, line=location.line)
 
