@@ -8,15 +8,6 @@ from pathlib import Path
 
 import click
 
-
-def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from importlib import metadata
-
-        click.echo(f"dynascope, version {metadata.version('dynascope')}")
-        context.exit()
-
-
 _ELSEWHERE = {
     "debug": "dynascope.terminal.command:debug",
     "import": "dynascope.recording.command:import_trace",
@@ -43,9 +34,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
-)
+@click.version_option(package_name="dynascope", prog_name="dynascope", help="Show the version.")
 def main() -> None:
     """Debug the compile time of torch.compile."""
 

@@ -27,9 +27,8 @@ from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction import modules
 from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.recorded import notebooks
-from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.file_facts import FactPositions, FileFacts
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings

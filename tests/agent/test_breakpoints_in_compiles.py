@@ -11,7 +11,7 @@ from dynascope.agent.breakpoints import outlook
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 from torch._dynamo import callback
@@ -310,11 +310,11 @@ def test_the_compilers_own_code_needs_a_setting_to_stop():
     changes = []
     debugged = LineBreakpoints(BesideDebugpy(), TracedFunctions(), lambda message: None, changes.append)
     asked = [SourceBreakpoint(id=1, line=line_of(torch._dynamo.eval_frame.innermost_fn, 5))]
-    state = debugged.set_lines(torch._dynamo.eval_frame.__file__, asked)[0]
+    (state,), _ = debugged.placed(torch._dynamo.eval_frame.__file__, asked)
     assert not state.verified
     assert '"debugDynamo": true' in str(state.message)
     debugged.compiler_is_debugged = True
-    state = debugged.set_lines(torch._dynamo.eval_frame.__file__, asked)[0]
+    (state,), _ = debugged.placed(torch._dynamo.eval_frame.__file__, asked)
     assert state.verified
     assert "stops when it runs uncompiled" in str(state.message)
 

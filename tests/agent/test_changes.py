@@ -17,7 +17,7 @@ from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.history.frame_history import FrameHistory
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.wire.checkpoint import PREVIOUS_STOP
+from dynascope.wire.beyond_dap import PREVIOUS_STOP
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import one_in

@@ -15,8 +15,8 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.in_progress.board import Board
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.in_progress import Board
+from dynascope.facts.profile import Profile
 from dynascope.wire.dap import EvaluateResult, SourceBody
 from dynascope.wire.to_agent import RunCommand, SourceText
 from torch._dynamo.backends.registry import lookup_backend

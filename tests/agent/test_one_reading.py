@@ -17,7 +17,7 @@ from dynascope.agent.recorder.recorder import Recorder
 from dynascope.agent.tape.playback import Playback
 from dynascope.facts.comparison.recorded import traced
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.scripted_session import ScriptedSession

@@ -14,8 +14,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.internals.codegen.generated import listing
 from dynascope.facts.generated import model
-from dynascope.facts.generated.model import Graph
-from dynascope.facts.generated.names import users_name
+from dynascope.facts.generated.model import Graph, users_name
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.recording import recording

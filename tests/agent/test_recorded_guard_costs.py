@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.internals.guards.tree import cache_entries, lines
 from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
 
 SCALE = 3

@@ -9,10 +9,9 @@ import torch
 import torch._dynamo.utils
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.agent.recorder.trace import Trace
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
-from dynascope.facts.profile.model import Profile
-from dynascope.facts.profile.tree import tree
+from dynascope.facts.profile import Profile, tree
 from torch._guards import CompileId
 
 pytestmark = pytest.mark.second_leg

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.program import clock
 from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.scripted_session import ScriptedSession

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
 

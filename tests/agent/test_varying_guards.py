@@ -10,10 +10,9 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.explain.coming_recompiles import sentence
+from dynascope.explain.coming_recompiles import sentence, subject
 from dynascope.facts.model import VaryingGuard
 from dynascope.facts.recompiles.guarded_value import guarded_value
-from dynascope.facts.recompiles.not_yet_met import subject
 from torch._dynamo.utils import counters
 
 from tests.support.agent.recording import recording

@@ -16,7 +16,7 @@ from dynascope.agent.events.wrapping import is_found, owner_of
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.explain.kinds import FILTERS
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.wire.dap import BreakpointsBody, DataBreakpoint
 from dynascope.wire.to_agent import ExceptionFilter, SetExceptionFilters
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.dap.program import attach
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import RequestError
 
 from tests.support.dap.client import DapClient
 

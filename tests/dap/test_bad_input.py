@@ -9,7 +9,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from dynascope.dap.protocol.transport import BODY_LIMIT, HEADER_LIMIT
+from dynascope.dap.protocol.connection import BODY_LIMIT, HEADER_LIMIT
 
 from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
 from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY

@@ -124,6 +124,43 @@ def debugpys_address(running: Running) -> dict[str, object]:
     return {"host": host, "port": int(port)}
 
 
+PRINTING = """\
+import sys, time
+import debugpy
+
+class Slow:
+    def __init__(self, stream):
+        self.stream = stream
+        self.flush = stream.flush
+
+    def write(self, text):
+        is_called_by_pydevd = sys._getframe(1).f_globals is not globals()
+        while is_called_by_pydevd and sys.stdout is not self:
+            time.sleep(0.001)
+        return self.stream.write(text)
+
+sys.stdout = Slow(sys.stdout)
+print("listening", *debugpy.listen(("127.0.0.1", 0)), flush=True)
+while True:
+    print("round", "and", "round", flush=True)
+    time.sleep(0.001)
+"""
+"""A program that still prints to the stream that pydevd has put in place of its own when that is taken away."""
+
+
+def test_a_program_that_prints_while_the_agent_is_started_runs_on(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "printing.py"
+    path.write_text(PRINTING)
+    running = Running(path, environment={"PYTHONMALLOC": "debug"})  # what is freed is overwritten
+    try:
+        client.attach({"connect": running.connect})
+        client.request("disconnect")
+        running.assert_runs_on()
+    finally:
+        running.process.kill()
+        running.process.wait()
+
+
 class Forwarded:
     """A port of this machine that leads to another, as `ssh -L` makes it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dynascope.facts.profile.model import NO_PARENT, Profile, TracedFunction
+from dynascope.facts.profile import NO_PARENT, Profile, TracedFunction
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dynascope_lsp.protocol.documents import OpenDocument
-from dynascope_lsp.recorded.plain_text import plain
+from dynascope_lsp.recorded.markdown import plain
 from lsprotocol import types
 
 from tests.support.facts import sample
@@ -142,7 +142,7 @@ def test_exit_ends_the_server_whatever_it_does(tmp_path: Path, shut_down: bool):
             client.notify("textDocument/didChange", change)
         client.send("textDocument/diagnostic", {"textDocument": {"uri": uri}})
         code, seconds = client.end(shut_down=False)  # its stdin stays open
-        assert seconds < 2
+        assert seconds < 8  # all of that would take a minute
         assert code == (0 if shut_down else 1)
 
 

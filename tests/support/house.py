@@ -107,8 +107,8 @@ ROOMS: dict[str, list[dict[str, str]]] = {
     "dynascope_lsp": [
         {"server": "serving protocol"},
         {"serving": "features registry session protocol"},
-        {"features": "registry progress session explorer fixes recorded documents trials settings"},
-        {"registry": "session", "progress": "session"},
+        {"features": "registry session explorer fixes recorded documents trials settings"},
+        {"registry": "session"},
         {"session": "prediction recorded documents trials settings"},
         {"explorer": "", "fixes": "recorded documents", "prediction": "recorded documents"},
         {"recorded": "documents settings", "protocol": "documents"},

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dynascope.agent.breakpoints.hits import parse_hit_condition
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.wire.function_names import names_function, names_function_of
+from dynascope.wire.breakpoint_texts import names_function, names_function_of
 
 SOURCE = '''\
 import os

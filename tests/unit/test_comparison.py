@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dynascope.explain.comparison import first_difference
+from dynascope.explain.comparison import MARK, columns, first_difference
 from dynascope.facts.comparison import recorded
-from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
-from dynascope.facts.comparison.traced import Decision, DecisionKind, TracedCompile, TracedLine, TracedPlace
-from dynascope.facts.comparison.trail import Trail, TrailWriter
-from dynascope.facts.damage import decoded, encoded
+from dynascope.facts.comparison.trail import (
+    Decision,
+    DecisionKind,
+    TracedCompile,
+    TracedLine,
+    TracedPlace,
+    Trail,
+    TrailWriter,
+)
+from dynascope.facts.store import decoded, encoded
 
 
 def place(line: int, function: str = "f", depth: int = 0) -> TracedPlace:

@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from dynascope.dap.client.breakpoint_table import BreakpointTable, DebugpyBreakpoint, for_debugpy
 from dynascope.dap.program.stops import Stops, agents_stack, merged_stack, merged_stopped
-from dynascope.dap.protocol.launch_arguments import PathMapping
-from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.dap.protocol.launch_arguments import PathMap, PathMapping
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import Breakpoint, ClientBreakpoint, Source, StackFrame
 from dynascope.wire.from_agent import Stopping

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from dynascope.dap.protocol.errors import TransportError
-from dynascope.dap.protocol.transport import BODY_LIMIT, Transport, new_reader
+from dynascope.dap.protocol.call import TransportError
+from dynascope.dap.protocol.connection import BODY_LIMIT, Transport, new_reader
 
 
 class Sink:

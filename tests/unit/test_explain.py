@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dynascope.explain.coming_recompiles import coming_recompiles
-from dynascope.explain.decisions import skipped_frames
-from dynascope.explain.failures import failed_compiles
+from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.of_launch import apart

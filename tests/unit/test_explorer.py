@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from dynascope.explain.problem import Place
 from dynascope.facts import model
-from dynascope.facts.generated.guards import GuardCosts
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
-from dynascope.facts.pruning import remove
+from dynascope.facts.generated.model import GuardCosts
+from dynascope.facts.launches import remove
+from dynascope.facts.profile import NO_PARENT, Phase, Profile, TracedFunction
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
+from dynascope.facts.profile import NO_PARENT, Phase, Profile
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.timeline import LaunchTimeline, Span, timeline

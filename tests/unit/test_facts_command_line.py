@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.facts.command_line import CommandLine, read, written
+from dynascope.facts.current_compiles import CommandLine, command_line, parsed
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from dynascope.facts.command_line import CommandLine, read, written
     ],
 )
 def test_a_command_line_is_kept(arguments: list[str], module: str | None, program: CommandLine | None):
-    assert read(written(arguments, module)) == program
+    assert parsed(command_line(arguments, module)) == program
 
 
 def test_what_is_no_command_line_starts_nothing():
-    assert read("it's a name.log") is None
+    assert parsed("it's a name.log") is None

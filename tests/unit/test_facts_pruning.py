@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 import pytest
-from dynascope.facts.pruning import prune
+from dynascope.facts.launches import prune
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer

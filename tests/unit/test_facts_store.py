@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from dynascope.facts import model, store
-from dynascope.facts.columns import FACTS
 from dynascope.facts.comparison.recorded import NotComparable, compared
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.reader import Reader
-from dynascope.facts.schema import VERSION
+from dynascope.facts.schema import FACTS, VERSION
 from dynascope.facts.writer import Writer
 
 from tests.support.facts import sample

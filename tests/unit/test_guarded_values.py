@@ -6,10 +6,8 @@ import pytest
 from dynascope.explain.remedies import remedies
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
-from dynascope.facts.recompiles.causes import causes, reason
-from dynascope.facts.recompiles.guarded_value import guarded_value
-from dynascope.facts.recompiles.known import Known
-from dynascope.facts.recompiles.wanted_value import met, wanted
+from dynascope.facts.recompiles.causes import Known, causes, reason
+from dynascope.facts.recompiles.guarded_value import guarded_value, met, wanted
 
 SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),

@@ -166,7 +166,7 @@ def test_what_comes_of_a_graph_break_is_said_in_one_table():
         if isinstance(node, ast.Dict)
         and len(effects & {key.value for key in node.keys if isinstance(key, ast.Constant)}) > 1
     ]
-    assert set(tables) == {"dynascope.explain.effects"}, tables
+    assert set(tables) == {"dynascope.explain.details"}, tables
 
 
 def test_what_is_known_of_kinds_of_problems_is_in_one_table():

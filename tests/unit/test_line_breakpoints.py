@@ -44,7 +44,9 @@ class Breakpoints:
         self.code = {code.co_name: code for code in functions}
 
     def set(self, *lines: int) -> list[Breakpoint]:
-        return self.lines.set_lines(self.path, [SourceBreakpoint(id=line, line=line) for line in lines])
+        states, rows = self.lines.placed(self.path, [SourceBreakpoint(id=line, line=line) for line in lines])
+        self.lines.use(self.path, rows)
+        return states
 
     def compiled(self, *names: str, skipped: str = "") -> None:
         """A compile traced these functions, and skipped one."""
@@ -86,7 +88,7 @@ def test_a_line_after_the_code_is_refused(breakpoints: Breakpoints):
 
 def test_a_bad_hit_condition_is_refused_and_others_are_not(breakpoints: Breakpoints):
     asked = [SourceBreakpoint(id=1, line=5, hit_condition="often"), SourceBreakpoint(id=2, line=6)]
-    refused, accepted = breakpoints.lines.set_lines(breakpoints.path, asked)
+    (refused, accepted), _ = breakpoints.lines.placed(breakpoints.path, asked)
     assert not refused.verified and "often" in (refused.message or "")
     assert accepted.verified
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.wire.log_messages import Expression, for_debugpy, pieces
+from dynascope.wire.breakpoint_texts import Expression, logged_by_debugpy, pieces
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_pieces(template: str, expected: list[str | Expression]) -> None:
     ],
 )
 def test_debugpy_gets_calls(template: str, expected: str) -> None:
-    assert for_debugpy(template) == expected
+    assert logged_by_debugpy(template) == expected

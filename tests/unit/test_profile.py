@@ -11,11 +11,9 @@ from click.testing import CliRunner
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
-from dynascope.facts.damage import decoded, encoded
-from dynascope.facts.in_progress.board import Board
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
-from dynascope.facts.profile.totals import totals
-from dynascope.facts.profile.tree import Node, tree
+from dynascope.facts.in_progress import Board
+from dynascope.facts.profile import NO_PARENT, Node, Phase, Profile, TracedFunction, totals, tree
+from dynascope.facts.store import decoded, encoded
 from dynascope.facts.writer import Writer
 
 from tests.support.facts import sample

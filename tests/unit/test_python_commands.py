@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.wire.python_commands import module_or_script
+from dynascope.wire.command_lines import module_or_script
 
 
 def test_known_commands_are_modules() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynascope.console import Command
-from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP
+from dynascope.wire.beyond_dap import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:

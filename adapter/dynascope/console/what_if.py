@@ -10,6 +10,12 @@ from dynascope.wire.dap import EvaluateResult
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
+_NOTHING_TO_CHANGE = "Only in a frame that Dynamo traces can something else be compiled, and this is none."
+_RECORDED = (
+    "Nothing can be tried here: this line is shown as it was recorded. Go forward to the stop itself, with Continue "
+    "(`continue` at the prompt)."
+)
+
 
 @Command(
     "what if",
@@ -23,6 +29,12 @@ def what_if(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     Dynamo traces the frame to its end with and without the change, and gives no graph to a backend. The program then
     compiles plainly, unless you say `what if keep`. `what if` lists the changes that can be tried.
     """
-    from dynascope.agent.session.what_if import answer
+    from dynascope.agent.inspection.values import EvaluationError
+    from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
 
-    return answer(inspection, frame_id, argument)
+    frame = inspection.symbolic_number(frame_id)
+    if frame is not None and isinstance(inspection, TapeLineInspection):
+        raise EvaluationError(_RECORDED)
+    if inspection.what_if is None or frame is None:
+        raise EvaluationError(_NOTHING_TO_CHANGE)
+    return inspection.result(inspection.what_if.answer(argument, frame))

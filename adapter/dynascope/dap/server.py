@@ -14,7 +14,7 @@ from dynascope.dap import log
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
 from dynascope.dap.program import process_tree
-from dynascope.dap.protocol.transport import Transport, TransportOutput, new_reader, no_delay
+from dynascope.dap.protocol.connection import Transport, TransportOutput, new_reader, no_delay
 from dynascope.dap.serving import Serving
 from dynascope.dap.session import DapSession
 from dynascope.wire.peer_user import is_another_user

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import contextlib
+from collections.abc import AsyncIterator
 
 import msgspec
 from msgspec import UNSET
 
 from dynascope.dap import requests
 from dynascope.dap.log import logger
-from dynascope.dap.protocol.call import Answered, Body, Call
+from dynascope.dap.protocol.call import Answered, Call, RequestError, TransportError
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, decode
-from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.requests.registry import HANDLERS, Handler, read_arguments
 from dynascope.dap.session import DapSession
 
@@ -100,7 +100,8 @@ class Serving:
                 )
             self._check_phase(handler)
             call = Call(message.seq, command, read_arguments(handler, message.arguments), message.arguments)
-            body = await self._run(handler, call)
+            async with self._in_turn(handler, call.seq):
+                body = await handler.function(self._session, call)
         except asyncio.CancelledError:
             self._client.refuse(message.seq, command, "cancelled")
         except RequestError as error:
@@ -119,20 +120,23 @@ class Serving:
             if not isinstance(body, Answered):
                 self._client.succeed(call, body)
 
-    async def _run(self, handler: Handler, call: Call[Any]) -> Body:
+    @contextlib.asynccontextmanager
+    async def _in_turn(self, handler: Handler, seq: int) -> AsyncIterator[None]:
+        """Keep the order of ordered requests; let others be cancelled, and show their progress."""
         if handler.cancellable:
             task = asyncio.current_task()
             assert task is not None
-            self._session.cancellable[call.seq] = task
+            self._session.cancellable[seq] = task
             try:
-                with self._session.progress.of_request(call.seq, handler.command):
-                    return await handler.function(self._session, call)
+                with self._session.progress.of_request(seq, handler.command):
+                    yield
             finally:
-                del self._session.cancellable[call.seq]
-        if not handler.ordered:
-            return await handler.function(self._session, call)
-        async with self._session.order:  # asyncio's locks are fair: first come, first served
-            return await handler.function(self._session, call)
+                del self._session.cancellable[seq]
+        elif handler.ordered:
+            async with self._session.order:  # asyncio's locks are fair: first come, first served
+                yield
+        else:
+            yield
 
     def _check_phase(self, handler: Handler) -> None:
         if handler.phase != "connected" and self._client.arguments is None:

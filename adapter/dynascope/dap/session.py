@@ -1,23 +1,10 @@
 """One debug session: a client, and the program it debugs.
 
-Which task does what, and which may wait for which
---------------------------------------------------
-Everything runs on one asyncio loop in one thread; there is only one lock.
-
-* The *client task* (`serving`) reads the client's messages, and starts one *request task* for each request. It
-  waits only for the client, so a `disconnect` is always received.
-* A *request task* runs one handler from `requests/`. It may wait for debugpy, for the agent and for the client.
-  Requests declared `ordered` (breakpoints, configurationDone, resuming) also wait for the ordered ones before them:
-  those are the only ones whose effect depends on their order, and a client need not wait for one response before the
-  next request.
-* The *debugpy task* and the *agent task*, one each per program, read the messages of debugpy and of the agent. They
-  wait for no task (only for a client that reads slowly): responses are handed over and events merged as they are read,
-  so each side's messages reach the client in order, and a `stopped` never overtakes the response to its step.
-* At a compile-time stop the *compiling thread* of the program waits for the adapter's `Acknowledge`, which the agent
-  task sends when it reads `Stopping`. pydevd's `stopped` event can only come after that, so the debugpy task always
-  knows to which stop it belongs.
-
-Only reverse requests (`runInTerminal`, `startDebugging`) wait for the client, each in a task of its own.
+docs/architecture.md says which task does what and who may wait for whom, on one asyncio loop in one thread. Requests
+declared `ordered` are those whose effect depends on their order: a client need not wait for one response before the
+next request. At a compile-time stop the program's thread waits for the adapter's `Acknowledge`, which the agent task
+sends when it reads `Stopping`; pydevd's `stopped` can only come after that, so the debugpy task always knows to which
+stop it belongs. Reverse requests (`runInTerminal`, `startDebugging`) wait for the client, each in a task of its own.
 
 A session outlives a `restart`: the `Program` is replaced, and the client's breakpoints and exception filters (kept by
 `Client`) are set again in the new one. Child processes of the program are sessions of their own, with adapters of
@@ -34,9 +21,8 @@ from typing import Any
 from dynascope.dap.breakpoints.placement import place_everything
 from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.program.program import Program
-from dynascope.dap.protocol.call import Answered, Call
+from dynascope.dap.protocol.call import Answered, Call, RequestError
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.errors import RequestError
 
 
 class DapSession:

@@ -1,12 +1,36 @@
-"""Make the problems of guards that will fail later, before the code is compiled again for them."""
+"""Find the guards that will fail later, and make their problems before the code is compiled again for them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+
+F = TypeVar("F", bound=model.VaryingGuard)
+
+
+def not_yet_met(
+    found: Iterable[F], recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]
+) -> list[F]:
+    """Return the guards for which no recompile is recorded."""
+    met = set()
+    for each in recompiles:
+        failed = guarded_value(each.guard)
+        run = compiles[each.compile].run if each.compile in compiles else 0
+        met.add((run, each.failed_compile_id, failed.expression, failed.dimension))
+    return [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
+
+
+def subject(each: model.VaryingGuard) -> tuple[str, int | None]:
+    """Return the expression of the guard that will fail, and for a size its dimension."""
+    if each.kind == "added":
+        return f"{guarded_value(f'{each.expression} == 0').expression.rpartition('.')[0]}.__dict__", None
+    pinned = guarded_value(f"{each.expression} == 0")
+    return pinned.expression, pinned.dimension
+
 
 _SENTENCES: dict[model.VaryingKind, str] = {
     "set": "{name} must be {value}, and the call itself makes it {others}: the next call is compiled again, unless "

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from dynascope.explain.callers import callers, is_torch
-from dynascope.explain.effects import effect
+from dynascope.explain.details import callers, effect, is_torch
 from dynascope.explain.problem import (
     RECORDED,
     Identities,

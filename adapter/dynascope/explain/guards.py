@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
-from dynascope.facts.recompiles.wanted_value import wanted
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable, wanted
 
 _NAMED = 3
 """The maximum number of values that are named."""

@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, structs
 
-from dynascope.explain.callers import callers
-from dynascope.explain.decisions import specialization
-from dynascope.explain.failures import backend_failure
+from dynascope.explain.details import callers
+from dynascope.explain.failures import backend_failure, specialization
 from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.model import Fact, TracedFact

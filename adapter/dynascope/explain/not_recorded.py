@@ -1,8 +1,12 @@
-"""Say why a graph, a later form of it, bytecode or costs of guards are not recorded of a compile."""
+"""Say what is not recorded: graphs, bytecode or costs of a compile, and the end of a process."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from dynascope.facts import model
+from dynascope.facts.model import Run
+from dynascope.facts.process_names import process_name
 
 GUARD_COSTS = "costs of guards"
 LATER_FORMS = "form of a graph but Dynamo's own"
@@ -32,3 +36,26 @@ def not_recorded(each: model.Compile, what: str, is_imported: bool, has_graphs: 
     else:
         why = "it was recorded without graphs and bytecode"
     return f"{each.compile_id} has no recorded {what}: {why}."
+
+
+NOT_ENDED = "It has not ended, or was stopped or detached from: this is what was recorded until then."
+KILLED = "It was killed, or its debug session was stopped: this is what was recorded until then."
+"""Said in the place of NOT_ENDED where the process is known to be gone."""
+_ENDED_BY_OTHERS = (
+    "{who}: ended from outside, as a pool ends its workers, or not ended. This is what was recorded until then."
+)
+_NAMED = 3
+
+
+def ending(runs: Sequence[Run], compiling: Collection[int]) -> str:
+    """Return a sentence on the processes that have compiled and did not end as they should.
+
+    It is "" where there are none. `runs` are all of a launch; `compiling` has the numbers of those that have compiled.
+    """
+    parts = [run for run in runs if run.ended is None and run.id in compiling]
+    if not parts:
+        return ""
+    if min(runs, key=lambda run: run.began).ended is None:
+        return NOT_ENDED
+    names = sorted(map(process_name, parts))
+    return _ENDED_BY_OTHERS.format(who=", ".join(names) if len(names) <= _NAMED else f"{len(names)} processes")

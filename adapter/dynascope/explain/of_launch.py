@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from dynascope.explain.coming_recompiles import coming_recompiles
-from dynascope.explain.decisions import skipped_frames
-from dynascope.explain.failures import failed_compiles
+from dynascope.explain.coming_recompiles import coming_recompiles, not_yet_met
+from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
 from dynascope.explain.problem import Identities, Note, Problem
@@ -19,7 +18,6 @@ from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
-from dynascope.facts.recompiles.not_yet_met import not_yet_met
 
 F = TypeVar("F", bound=model.Fact)
 

@@ -6,7 +6,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, field
 
@@ -97,27 +97,19 @@ class Problem(Struct, kw_only=True):
         return named(self.function, self.resumes_at)
 
 
-class Positions(Protocol):
-    """Say at which lines facts are now."""
+class Positions:
+    """The lines at which facts are now: those where they were recorded, unless a subclass knows better."""
 
     def now(self, fact: model.Fact | model.Compile) -> int | None:
         """Return the present line of a fact; None where it is gone."""
-
-    def line(self, then: int) -> int | None:
-        """Return the present line of a recorded one."""
-
-
-class RecordedPositions:
-    """The lines as they were recorded."""
-
-    def now(self, fact: model.Fact | model.Compile) -> int | None:
         return fact.line
 
     def line(self, then: int) -> int | None:
+        """Return the present line of a recorded one."""
         return then
 
 
-RECORDED = RecordedPositions()
+RECORDED = Positions()
 
 
 class Identities:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynascope.explain.effects import Effect, as_sentence, effect
+from dynascope.explain.details import Effect, as_sentence, effect
 from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from dynascope.explain.effects import effect
+from dynascope.explain.details import effect
 from dynascope.explain.problem import where
 from dynascope.facts.model import GraphBreak
 

@@ -7,11 +7,39 @@ launches that it has repeated. Programs that share a file stand side by side.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable
+import shlex
+from collections.abc import Hashable, Iterable, Sequence
 
 from msgspec import Struct
 
-from dynascope.facts import command_line, model
+from dynascope.facts import model
+
+
+class CommandLine(Struct, frozen=True):
+    """`path` is relative to the folder of the run, as on its command line; `module` is `python -m`'s."""
+
+    arguments: list[str]
+    path: str | None = None
+    module: str | None = None
+
+
+def command_line(arguments: Sequence[str], module: str | None) -> str:
+    """Return `sys.argv` quoted for a shell; `-m module` replaces its first for `python -m`."""
+    return shlex.join(["-m", module, *arguments[1:]] if module else arguments)
+
+
+def parsed(text: str) -> CommandLine | None:
+    """Parse the text; None for `python -c`, an interactive session or an imported log."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return None
+    if words[:1] == ["-m"]:
+        return CommandLine(words[2:], module=words[1]) if len(words) > 1 else None
+    if not words or not words[0].endswith((".py", ".pyw")):
+        return None
+    return CommandLine(words[1:], path=words[0])
+
 
 LAUNCHES_READ = 20
 """Unfinished launches of one program that are looked at, one after another."""
@@ -32,7 +60,7 @@ def program_of(run: model.Run) -> Hashable:
     """Return a key that all launches of a program share; for imported logs, their folder."""
     if run.origin == "imported":
         return "imported", run.folder
-    known = command_line.read(run.program)
+    known = parsed(run.program)
     if known is None:
         return run.program, run.folder
     return known.module or os.path.normpath(os.path.join(run.folder, known.path or "")), ""

@@ -6,14 +6,13 @@ rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.columns import AS_STORED, FACTS, Mapping, read_value
 from dynascope.facts.reader import View, listed
+from dynascope.facts.schema import FACTS
 
 F = TypeVar("F", bound=model.Fact)
 
@@ -38,17 +37,17 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
     keys = [column for column in mapping.columns if column not in summed and column not in chosen]
     columns = [*keys, *(f"max({each}) AS {each}" for each in chosen), *(f"sum({each}) AS {each}" for each in summed)]
     query = f"""
-        SELECT {table}.compile_id, {table}.source_id, {table}.compiles, {mapping.select(table)} FROM (
+        SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)}, {table}.compiles FROM (
             SELECT max(compile_id) AS compile_id, group_concat(compile_id) AS compiles, {", ".join(columns)}
             FROM {table}
             WHERE source_id IN ({listed(view.sources)}) AND compile_id IN ({listed(view.compile_numbers)})
                 AND line BETWEEN ? AND ?
             GROUP BY {", ".join(keys)}
         ) AS {table} ORDER BY {table}.line, {table}.compile_id"""
-    rows = view.reader.execute(query, (first_line, last_line))
+    rows = view.reader.execute(query, (first_line, last_line)).fetchall()
+    facts = mapping.read((row[:-1] for row in rows), view.reader.paths)
     return [
-        Distinct(fact, sorted(map(int, row[2].split(","))))
-        for row, fact in _read(mapping, rows, view.reader.paths, context=3)
+        Distinct(fact, sorted(map(int, compiles.split(",")))) for fact, (*_, compiles) in zip(facts, rows, strict=True)
     ]
 
 
@@ -65,17 +64,4 @@ def symbols_of(view: View, compile: int) -> list[model.Symbol]:
     """Return all symbols of one compile, of all files."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
-    return [fact for _, fact in _read(mapping, view.reader.execute(query, (compile,)), view.reader.paths, context=2)]
-
-
-def _read(
-    mapping: Mapping, rows: Iterable[tuple[Any, ...]], paths: dict[int, str], context: int
-) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield rows with facts; `context` columns (compile, source …) precede the mapping's."""
-    names = ["compile", "source", *(name for name, _ in mapping.fields)]
-    converted = [(place, kind) for place, (_, kind) in enumerate(mapping.fields, 2) if kind not in AS_STORED]
-    for row in rows:
-        values = [row[0], row[1], *row[context:]]
-        for place, kind in converted:
-            values[place] = read_value(kind, values[place], paths)
-        yield row, mapping.struct(**dict(zip(names, values, strict=True)))
+    return list(mapping.read(view.reader.execute(query, (compile,)), view.reader.paths))

@@ -12,9 +12,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from dynascope.facts.generated.guards import GuardCosts
-from dynascope.facts.generated.model import Bytecode, Graph, LaterForm
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.generated.model import Bytecode, Graph, GuardCosts, LaterForm
+from dynascope.facts.profile import Profile
 from dynascope.facts.user_stack import UserFrame
 
 LINE_HASH_BYTES = 4
@@ -43,7 +42,11 @@ rest of the function runs as plain Python; `function uncompiled`: all of it does
 
 def hash_lines(text: str) -> list[bytes]:
     """Return a hash of `LINE_HASH_BYTES` bytes for each line without its line end."""
-    hashes = hash_source(text.encode(errors="surrogatepass"))
+    return apart(hash_source(text.encode(errors="surrogatepass")))
+
+
+def apart(hashes: bytes) -> list[bytes]:
+    """Return joined line hashes one by one."""
     return [hashes[i : i + LINE_HASH_BYTES] for i in range(0, len(hashes), LINE_HASH_BYTES)]
 
 

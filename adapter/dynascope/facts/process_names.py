@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 
-from dynascope.facts import command_line, model
-from dynascope.facts.current_compiles import first_runs, program_of
+from dynascope.facts import model
+from dynascope.facts.current_compiles import first_runs, parsed, program_of
 
 _AFTER_RESET = "after reset"
 
@@ -19,7 +20,7 @@ def process_name(run: model.Run) -> str:
 
 def program_name(run: model.Run) -> str:
     """Return `train.py`, the module's name, or the first word of the command line."""
-    known = command_line.read(run.program)
+    known = parsed(run.program)
     if known is None:
         return run.program.partition(" ")[0]
     return known.module or os.path.basename(known.path or "")
@@ -74,16 +75,13 @@ def _run_names(numbers: set[int], runs: list[model.Run]) -> dict[int, str]:
     """Return what distinguishes each of these runs from the others; "" where there is one."""
     first = first_runs(runs)
     chosen = [run for run in runs if run.id in numbers]
-    launches: dict[Hashable, set[str]] = {}
-    processes: dict[str, int] = {}
-    for run in chosen:
-        launches.setdefault(program_of(first[run.launch]), set()).add(run.launch)
-        processes[run.launch] = processes.get(run.launch, 0) + 1
+    processes = Counter(run.launch for run in chosen)
+    launches = Counter(program_of(first[launch]) for launch in processes)
     names = {}
     for run in chosen:
         began = first[run.launch]
         parts = [program_name(began)] if len(launches) > 1 else []
-        if len(launches[program_of(began)]) > 1:
+        if launches[program_of(began)] > 1:
             parts.append(time.strftime("%H:%M:%S", time.localtime(began.began)))
         if processes[run.launch] > 1:
             parts.append(process_name(run))

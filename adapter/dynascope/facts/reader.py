@@ -13,15 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from msgspec import Struct
+
 from dynascope.facts import model, store
-from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
-from dynascope.facts.damage import decoded, decoding
-from dynascope.facts.profile.model import Profile
-from dynascope.facts.schema import CALL, PROFILE, TRAIL
+from dynascope.facts.profile import Profile
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
+from dynascope.facts.store import T, decoded, decoding
 
-_RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
+_RUN_FIELDS = model.Run.__struct_fields__
 OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
 """A condition on the facts of a table `{alias}`: they are of a launch."""
 
@@ -84,7 +85,8 @@ class Reader:
 
     def runs(self) -> list[model.Run]:
         """Return all runs, newest first."""
-        return [self._run(row) for row in self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM run ORDER BY id DESC")]
+        rows = self._connection.execute(f"SELECT {', '.join(_RUN_FIELDS)} FROM run ORDER BY id DESC")
+        return [model.Run(**dict(zip(_RUN_FIELDS, row, strict=True))) for row in rows]
 
     def newest_launch(self, compiled: bool = False) -> str | None:
         """Return the newest launch, with `compiled` the newest that has compiles; None for none."""
@@ -149,8 +151,13 @@ class Reader:
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
-        found = self._documents(compile, CALL)
-        return decoded(found[0][1], model.CompiledCall) if found else None
+        return self.document(compile, CALL, model.CompiledCall)
+
+    def document(self, compile: int, kind: str, what: type[T]) -> T | None:
+        """Return the document of a compile that has this kind; None where there is none."""
+        query = "SELECT data FROM document WHERE compile_id = ? AND kind = ?"
+        row = self._connection.execute(query, (compile, kind)).fetchone()
+        return decoded(row[0], what) if row else None
 
     def _documents(self, compile: int, kind: str) -> list[tuple[str, bytes]]:
         """Return the documents of a compile whose kinds begin so, in their order."""
@@ -165,12 +172,12 @@ class Reader:
     def line_hashes(self, source: int) -> list[bytes]:
         """Return a source's line hashes (see `model.hash_lines`); [] for code without a file."""
         row = self._connection.execute("SELECT line_hashes FROM source WHERE id = ?", (source,)).fetchone()
-        return _split(row[0]) if row else []
+        return model.apart(row[0]) if row else []
 
     def view(self, path: str, launch: str | None = None) -> View | None:
         """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
         sources = {
-            row[0]: model.TracedSource(id=row[0], path=path, line_hashes=_split(row[1]))
+            row[0]: model.TracedSource(id=row[0], path=path, line_hashes=model.apart(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
         }
         if not sources:
@@ -197,35 +204,25 @@ class Reader:
     def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
         with decoding():
-            return [
-                model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self.paths))
-                for row in self._connection.execute(query, arguments)
-            ]
+            rows = self._connection.execute(query, arguments)
+            return list(COMPILE.read(rows, self.paths, ("id", "run", "source")))
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
-        struct, read, paths = mapping.struct, mapping.read, self.paths
         with decoding():
-            return [
-                struct(compile=row[0], source=row[1], **read(row[2:], paths))
-                for row in self._connection.execute(query, arguments)
-            ]
-
-    def _run(self, row: tuple[Any, ...]) -> model.Run:
-        return model.Run(**dict(zip(model.Run.__struct_fields__, row, strict=True)))
+            return list(mapping.read(self._connection.execute(query, arguments), self.paths))
 
 
-class View:
+class View(Struct, eq=False):
     """One file in the compiles that count. Facts have the numbers of their compile and source, ordered by line."""
 
-    def __init__(self, reader: Reader, path: str, sources: dict[int, model.TracedSource], compiles: list[int]) -> None:
-        self.path = path
-        self.sources = sources
-        """The traced contents of the file, by number."""
-        self.compile_numbers = compiles
-        """The numbers of the compiles that traced a line of this file, oldest first."""
-        self.reader = reader
+    reader: Reader
+    path: str
+    sources: dict[int, model.TracedSource]
+    """The traced contents of the file, by number."""
+    compile_numbers: list[int]
+    """The numbers of the compiles that traced a line of this file, oldest first."""
 
     def compiles(self) -> list[model.Compile]:
         """Return the compiles that traced a line of this file, even in other files' functions."""
@@ -255,8 +252,3 @@ class View:
 def listed(numbers: Any) -> str:
     """Return numbers for SQL."""
     return ",".join(map(str, numbers))
-
-
-def _split(hashes: bytes) -> list[bytes]:
-    size = model.LINE_HASH_BYTES
-    return [hashes[i : i + size] for i in range(0, len(hashes), size)]

@@ -6,9 +6,43 @@ import os
 import secrets
 import sqlite3
 import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
 
 from dynascope.facts.schema import APPLICATION_ID, TABLES, VERSION
+
+T = TypeVar("T")
+_FASTEST = 1
+
+
+class Damaged(sqlite3.DatabaseError):
+    """A fact in the file is not one that a writer has written."""
+
+
+@contextmanager
+def decoding() -> Iterator[None]:
+    """Raise Damaged where what is done fails because of what has been read."""
+    try:
+        yield
+    except (zlib.error, msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
+        raise Damaged(f"{type(error).__name__}: {error}") from None
+
+
+def encoded(value: Any) -> bytes:
+    """Return a struct, or a list of structs, as bytes, for `decoded`."""
+    return zlib.compress(msgspec.msgpack.encode(value), _FASTEST)
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """Return what was `encoded`. Raises Damaged."""
+    with decoding():
+        return msgspec.msgpack.decode(zlib.decompress(data), type=kind)
+
 
 FOLDER_NAME = ".dynascope"
 FILE_NAME = "facts.db"

@@ -6,6 +6,7 @@ Committed facts survive a kill at any time. Any thread may write; after a fork t
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
@@ -21,13 +22,83 @@ import msgspec
 from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
-from dynascope.facts.columns import CLUSTERED, COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.damage import encoded
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
-from dynascope.facts.interning import Interning
-from dynascope.facts.profile.model import Profile
-from dynascope.facts.schema import CALL, PROFILE, TRAIL
+from dynascope.facts.profile import Profile
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, ROLES, TRAIL, Kind, Mapping
+from dynascope.facts.store import encoded
+from dynascope.facts.user_stack import UserFrame
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Interning:
+    """The numbers of one writer: `begin`, then `text`, `source` …, `flush`, and `commit` or `rollback`."""
+
+    def __init__(self, connection: sqlite3.Connection, run: int) -> None:
+        self._connection = connection
+        self._run = run
+        self._texts: dict[str, int] = {}
+        self._sources: dict[str, int] = {}
+        self._new_texts: dict[str, int] = {}
+        self._new_sources: dict[str, int] = {}
+        self._next_text = 0
+
+    def begin(self) -> None:
+        """Read the next number, which is known only in a transaction: other processes add texts."""
+        self._next_text = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM string").fetchone()[0]
+
+    def text(self, value: str | None) -> int | None:
+        if value is None:
+            return None
+        known = self._texts.get(value) or self._new_texts.get(value)
+        if known is None:
+            known = self._new_texts[value] = self._next_text
+            self._next_text += 1
+        return known
+
+    def texts(self, values: list[str]) -> int | None:
+        return self.text(_encode(values).decode() if values else "[]")
+
+    def stack(self, frames: list[UserFrame]) -> int | None:
+        rows: list[Any] = [[self.source(frame.path), frame.line, frame.function] for frame in frames]
+        return self.text(_encode(rows).decode())
+
+    def source(self, path: str) -> int:
+        """Return the number of a file's content, which is read once, for the writer's first fact."""
+        known = self._sources.get(path) or self._new_sources.get(path)
+        if known is None:
+            known = self._new_sources[path] = self._store_source(path)
+        return known
+
+    def flush(self) -> None:
+        self._connection.executemany(
+            "INSERT INTO string (id, run_id, value) VALUES (?, ?, ?)",
+            [(number, self._run, value) for value, number in self._new_texts.items()],
+        )
+
+    def commit(self) -> None:
+        self._texts |= self._new_texts
+        self._sources |= self._new_sources
+        self.rollback()
+
+    def rollback(self) -> None:
+        self._new_texts.clear()
+        self._new_sources.clear()
+
+    def _store_source(self, path: str) -> int:
+        try:
+            hashes = model.hash_source(Path(path).read_bytes())
+        except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
+            hashes = b""
+        digest = hashlib.blake2b(hashes, digest_size=16).digest()
+        self._connection.execute(
+            "INSERT OR IGNORE INTO source (path, line_hashes, digest) VALUES (?, ?, ?)", (path, hashes, digest)
+        )
+        found = self._connection.execute("SELECT id FROM source WHERE path = ? AND digest = ?", (path, digest))
+        number: int = found.fetchone()[0]
+        return number
+
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
 
@@ -73,7 +144,11 @@ class Writer:
                     self._insert_document(number, kind, document)
             for form in facts.forms:
                 self._insert_later(number, form)
-            callers = _callers(facts.graph_breaks, number, intern)
+            callers = [
+                (intern.source(frame.path), number, ordinal)
+                for ordinal, graph_break in enumerate(facts.graph_breaks)
+                for frame in graph_break.stack
+            ]
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}
             connection.executemany("INSERT INTO compile_source VALUES (?, ?)", [(each, number) for each in sources])
@@ -158,11 +233,3 @@ def _column(kind: Kind, values: Iterable[Any], intern: Interning) -> list[Any]:
         case Kind.ROLE:
             return list(map(ROLES.index, values))
     return list(values)
-
-
-def _callers(breaks: list[model.GraphBreak], compile: int, intern: Interning) -> list[tuple[int, int, int]]:
-    return [
-        (intern.source(frame.path), compile, ordinal)
-        for ordinal, graph_break in enumerate(breaks)
-        for frame in graph_break.stack
-    ]

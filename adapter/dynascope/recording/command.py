@@ -13,7 +13,7 @@ import click
 
 from dynascope.facts import store
 from dynascope.facts.counts import counted
-from dynascope.wire.python_commands import module_or_script
+from dynascope.wire.command_lines import module_or_script
 
 _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
@@ -36,7 +36,6 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.")
 _WHILE_TRACED = re.compile(r'symbolic_convert\.py", line \d+, in run$', re.MULTILINE)
 _LOGS_WHAT_RUNS_UNCOMPILED = 2, 11
 """The oldest torch whose logs are known to have each break for which a function runs uncompiled."""
-_STATUSES: tuple[CompileStatus, ...] = get_args(CompileStatus)
 
 
 class ImportedCompile:
@@ -205,7 +204,8 @@ class ImportedCompile:
         path, line, function = self._code()
         path = _real_path(path)
         resumed = _RESUME_NAME.match(function)
-        failure, status, skip_reason = metrics.get("fail_type"), "compiled" if self._graphs else "empty", None
+        status: CompileStatus = "compiled" if self._graphs else "empty"
+        failure, skip_reason = metrics.get("fail_type"), None
         is_swallowed = failure in _SWALLOWED and not self._is_raised()
         if is_swallowed or (failure is None and metrics.get("guard_count") is None):
             status, skip_reason, failure = "skipped", str(metrics.get("fail_reason") or self._error), None
@@ -221,7 +221,7 @@ class ImportedCompile:
             line=line,
             resumes_at=int(resumed.group(2)) if resumed is not None else None,
             reason=recompile_reason.parse(self._reasons[0], path).guard if self._reasons else None,
-            status=_STATUSES[_STATUSES.index(status)],  # type: ignore[arg-type]
+            status=status,
             skip_reason=skip_reason,
             failure=failure,
             began=float(metrics.get("start_time") or self._log.path.stat().st_mtime),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from dynascope.facts.model import COMPILES, CompileFacts, Run
+from dynascope.facts.model import COMPILES, Run
 from dynascope.facts.writer import Writer
 from dynascope.recording.imported_compile import ImportedCompile
 from dynascope.recording.torch_trace import TraceLog
@@ -31,7 +31,7 @@ class Imported(msgspec.Struct):
 def import_log(path: Path, store: Path, launch: str) -> Imported:
     """Write a log's facts as one run. Raises OSError, StoreUnreadable, sqlite3.Error."""
     log = TraceLog(path)
-    compiles: dict[tuple[int, ...], ImportedCompile] = {}
+    found: dict[tuple[int, ...], ImportedCompile] = {}
     process, torch_version = 0, "unknown"
     for entry in log.entries():
         process = process or entry.process
@@ -39,19 +39,20 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
             torch_version = _torch_version(entry.payload)
         key = entry.compile_key
         if key is not None:
-            compile = compiles.get(key)
-            if compile is None:
-                compile = compiles[key] = ImportedCompile(key, log, compiles.get((*key[:2], 0)))
-            compile.read(entry)
-    facts = [entry_facts.facts() for entry_facts in compiles.values() if entry_facts.is_known]
-    _begin_where_written(facts)
+            if key not in found:
+                found[key] = ImportedCompile(key, log, found.get((*key[:2], 0)))
+            found[key].read(entry)
+    facts = [each.facts() for each in found.values() if each.is_known]
+    for compile in (each.compile for each in facts):
+        if compile.resumes_at is not None:  # the log has only the line at which it resumes
+            compile.line = _first_line(compile.path, compile.function, compile.resumes_at) or compile.line
     if facts:
         writer = Writer(store, _run(path, launch, process, torch_version, facts[0].compile.began))
-        for entry_facts in facts:
-            writer.write(entry_facts)
+        for each in facts:
+            writer.write(each)
         writer.close()
-    compiled = sum(entry_facts.compile.status in COMPILES for entry_facts in facts)
-    return Imported(compiled, sum(len(entry_facts.graph_breaks) for entry_facts in facts), log.damaged)
+    compiled = sum(each.compile.status in COMPILES for each in facts)
+    return Imported(compiled, sum(len(each.graph_breaks) for each in facts), log.damaged)
 
 
 def _torch_version(payload: str) -> str:
@@ -61,14 +62,6 @@ def _torch_version(payload: str) -> str:
     except msgspec.DecodeError:
         version = payload.strip()
     return str(version.get("pytorch_version", "unknown") if isinstance(version, dict) else version)
-
-
-def _begin_where_written(facts: list[CompileFacts]) -> None:
-    """Give a resume function the line of its function: the log has only the line it resumes at."""
-    for entry in facts:
-        compile = entry.compile
-        if compile.resumes_at is not None:
-            compile.line = _first_line(compile.path, compile.function, compile.resumes_at) or compile.line
 
 
 def _first_line(path: str, function: str, line: int) -> int | None:

@@ -66,13 +66,12 @@ class TraceLog(Struct):
 
     def stack(self, frames: list[dict[str, Any]] | None) -> list[UserFrame]:
         """Return an entry's stack, outermost frame first."""
-        return [
-            UserFrame(self._file(frame.get("filename")), int(frame.get("line", 0)), str(frame.get("name", "?")))
-            for frame in frames or ()
-        ]
-
-    def _file(self, name: Any) -> str:
-        return self.strings.get(name, "") if isinstance(name, int) else str(name or "")
+        found = []
+        for frame in frames or ():
+            name = frame.get("filename")
+            path = self.strings.get(name, "") if isinstance(name, int) else str(name or "")
+            found.append(UserFrame(path, int(frame.get("line", 0)), str(frame.get("name", "?"))))
+        return found
 
     def _read(self, line: str) -> LogEntry | None:
         match = _HEADER.match(line)

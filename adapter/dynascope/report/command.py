@@ -10,8 +10,7 @@ import click
 from dynascope.explain.compiles import NOTHING
 from dynascope.facts.launches import launches as launches_of
 from dynascope.facts.reader import Reader
-from dynascope.report.opening import chosen_launch, opened
-from dynascope.report.sources import Sources
+from dynascope.report.sources import Sources, chosen_launch, opened
 from dynascope.report.summary import summarize
 
 
@@ -47,19 +46,14 @@ def report(
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     with opened(workspace, facts) as reader:
-        if launches:
-            _list_launches(reader)
+        if launches:  # the newest first, each with the command line of its first process
+            for each in launches_of(reader):
+                click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
         elif graph or code or guards or form:
             asked = {"graph": graph, "code": code, "guards": guards}
             _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
             _report(reader, chosen_launch(reader, launch), as_json, compare, html)
-
-
-def _list_launches(reader: Reader) -> None:
-    """Print the launches, newest first, each with the command line of its first process."""
-    for each in launches_of(reader):
-        click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
 
 
 def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:
@@ -106,8 +100,7 @@ def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> Non
 
     Their names are those of the report, and may have an attempt's number: `0/0_1`.
     """
-    from dynascope.explain.comparison import summary
-    from dynascope.facts.comparison.columns import columns
+    from dynascope.explain.comparison import columns, summary
     from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
     from dynascope.facts.process_names import compile_names
 

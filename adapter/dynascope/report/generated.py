@@ -11,7 +11,7 @@ from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.cache_keys import CACHE_KEY, differences, key_of, summary
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.generated.text import bytecode_text, form_text, graphs_text
+from dynascope.facts.generated.recorded import bytecode_text, form_text, graphs_text
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources

@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from dynascope.explain.comparison import summary as compared_text
 from dynascope.explain.compiles import NOTHING, ended, several, totals, why
-from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS, SECTIONS
+from dynascope.explain.not_recorded import ending
 from dynascope.explain.problem import named
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path

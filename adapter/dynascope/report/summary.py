@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem
-from dynascope.explain.stories import story
+from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.process_names import compile_names, process_name

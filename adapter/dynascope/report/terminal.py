@@ -11,9 +11,9 @@ from rich.syntax import Syntax
 
 from dynascope.explain.comparison import first_difference
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, several, totals
-from dynascope.explain.endings import ending
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS, SECTIONS, Severity
+from dynascope.explain.not_recorded import ending
 from dynascope.explain.problem import Note, Place, Problem
 from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary

@@ -9,8 +9,8 @@ import msgspec
 from dynascope.explain.comparison import sentence
 from dynascope.explain.problem import Problem
 from dynascope.facts.generated import recorded
-from dynascope.facts.generated.text import as_objects, form_as_objects
-from dynascope.facts.profile.tree import tree
+from dynascope.facts.generated.recorded import as_objects, form_as_objects
+from dynascope.facts.profile import tree
 from dynascope.facts.reader import Reader
 from dynascope.report.summary import Summary
 

@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import IO, Any, TypeVar
 
 import msgspec
@@ -114,10 +115,8 @@ class AdapterProcess:
     def close(self, patience: float = 5.0) -> None:
         """Close the adapter's stdin, wait `patience` seconds for it to end, then kill it."""
         if self._process.stdin is not None:
-            try:
+            with suppress(OSError):
                 self._process.stdin.close()
-            except OSError:
-                pass
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -129,21 +128,17 @@ class AdapterProcess:
     def _write(self, message: Mapping[str, Any]) -> None:
         body = msgspec.json.encode(message)
         stream = self._process.stdin
-        try:
-            if stream is not None:
+        if stream is not None:
+            with suppress(OSError, ValueError):  # the reader sees the stream's end, and fails the pending requests
                 stream.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
                 stream.flush()
-        except (OSError, ValueError):
-            pass  # the reader sees the end of the stream and fails the pending requests
 
     def _read(self) -> None:
         stream = self._process.stdout
         decoder = msgspec.json.Decoder(_Message)
-        try:
+        with suppress(OSError, ValueError, msgspec.DecodeError):
             while stream is not None and (body := _read_body(stream)) is not None:
                 self._dispatch(decoder.decode(body))
-        except (OSError, ValueError, msgspec.DecodeError):
-            pass
         with self._lock:
             self._closed = True
             pending, self._pending = self._pending, {}

@@ -12,9 +12,7 @@ from dataclasses import replace
 import click
 
 from dynascope.terminal.program import LaunchedProgram
-from dynascope.wire.python_commands import MODULES, module_or_script
-
-TORCHRUN = MODULES["torchrun"]
+from dynascope.wire.command_lines import MODULES, module_or_script
 
 
 class LikePython(click.Command):
@@ -118,22 +116,15 @@ def debug(
     from dynascope.terminal.prompt import debug_program
 
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _leave)  # so that the program is ended too
+        signal.signal(ending, lambda number, frame: sys.exit(128 + number))  # so that the program is ended too
     share_stdin = interactive or (listed and not reads_stdin)
     sys.exit(debug_program(program, breakpoints, filters, None if interactive else lines, share_stdin))
 
 
-def _leave(number: int, frame: object) -> None:
-    sys.exit(128 + number)
-
-
-def _is_torchrun(module: str | None, target: tuple[str, ...]) -> bool:
-    return module == TORCHRUN or (module is None and target[:1] == ("torchrun",) and not os.path.exists("torchrun"))
-
-
 def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str, ...]) -> int | None:
     """Return the rank to debug, None for a program that is not torchrun."""
-    if not _is_torchrun(module, target):
+    is_command = module is None and target[:1] == ("torchrun",) and not os.path.exists("torchrun")
+    if module != MODULES["torchrun"] and not is_command:
         if rank is not None:
             raise click.UsageError("--rank is for torchrun: `dynascope debug --rank 1 torchrun … train.py`")
         return None

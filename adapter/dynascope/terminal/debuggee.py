@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
@@ -236,11 +237,9 @@ class Debuggee:
 
     def close(self) -> None:
         """End the program if it still runs, and the adapter with it."""
-        try:
-            if not self.ended:
+        if not self.ended:
+            with suppress(RequestRefused, TimeoutError):
                 self._client.send("disconnect", {"terminateDebuggee": True}).result(5)
-        except (RequestRefused, TimeoutError):
-            pass
         self._client.close()
         if self._process is not None:
             try:

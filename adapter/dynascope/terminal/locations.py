@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from dynascope.terminal.client import CommandError
 from dynascope.wire.beyond_dap import document_path
+from dynascope.wire.breakpoint_texts import names_function_of
 from dynascope.wire.dap import DataAccess
-from dynascope.wire.function_names import names_function_of
 
 _QUOTED = r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)"""
 _HIT_CONDITION = r"(?:==|>=|<=|>|<|%)?\s*\d+"

@@ -77,7 +77,9 @@ class TerminalSession(Selection):
             refused = self.debuggee.start(self.catching)
             for name, why in refused.items():
                 self.printer.error(f"{name}: {why}")
-            self._tell_moved()
+            for breakpoint in self.breakpoints:
+                if breakpoint.location.path and breakpoint.place != str(breakpoint.location):  # it has moved
+                    self.printer.say(str(breakpoint))
         except KeyboardInterrupt:
             self.close()
             raise
@@ -148,8 +150,8 @@ class TerminalSession(Selection):
                 patience = None
                 if stop is None:
                     continue
-            if stop is None or not _is_exit(stop):
-                return stop
+            if stop is None or stop.reason != "exception" or stop.text != "SystemExit":
+                return stop  # debugpy also stops because of `sys.exit(1)`, which is not an error
             debuggee.resume("continue", stop.thread_id)
 
     def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stopped:
@@ -269,11 +271,6 @@ class TerminalSession(Selection):
             return stop.text or stop.description or "exception"
         return f"{info.exception_id}: {info.description}" if info.description else info.exception_id
 
-    def _tell_moved(self) -> None:
-        for breakpoint in self.breakpoints:
-            if breakpoint.location.path and breakpoint.place != str(breakpoint.location):
-                self.printer.say(str(breakpoint))
-
     def _forget_stop(self) -> None:
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None
 
@@ -283,8 +280,3 @@ class TerminalSession(Selection):
         breakpoint = self.breakpoints.changed(answer)
         if breakpoint is not None and not breakpoint.has_stopped and before != [(breakpoint.place, breakpoint.message)]:
             self.printer.say(str(breakpoint), "dim")
-
-
-def _is_exit(stop: Stopped) -> bool:
-    """Whether debugpy stopped because of `sys.exit(1)`, which is not an error."""
-    return stop.reason == "exception" and stop.text == "SystemExit"

@@ -113,3 +113,11 @@ class CompareArguments(DapStruct):
 
     left: str | None = None
     right: str | None = None
+
+
+CHANGES = "Changes"
+"""The scope of what has changed since the previous stop, a line or a checkpoint."""
+PREVIOUS_STOP = "since the previous stop"
+LINE = "since this line began"
+CHECKPOINT = "since checkpoint {name}"
+"""The rows of that scope."""

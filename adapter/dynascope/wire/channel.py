@@ -35,8 +35,10 @@ def _union(base: type[Message]) -> Any:
     return functools.reduce(operator.or_, kinds(base))
 
 
-_from_agent: msgspec.json.Decoder[FromAgent] = msgspec.json.Decoder(_union(FromAgent))
-_to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(_union(ToAgent))
+decode_from_agent: Callable[[bytes], FromAgent] = msgspec.json.Decoder(_union(FromAgent)).decode
+"""Decode a message of an agent. Raises msgspec.DecodeError (or its ValidationError)."""
+decode_to_agent: Callable[[bytes], ToAgent] = msgspec.json.Decoder(_union(ToAgent)).decode
+"""Decode a message to an agent. Raises msgspec.DecodeError (or its ValidationError)."""
 
 
 def new_token() -> str:
@@ -52,16 +54,6 @@ def encode(message: Message) -> bytes:
 def encode_body(body: object) -> msgspec.Raw:
     """Return the body of a reply as JSON, encoded on the thread that made it."""
     return msgspec.Raw(encoded(_encoder.encode, body))
-
-
-def decode_from_agent(line: bytes) -> FromAgent:
-    """Decode a message of an agent. Raises msgspec.DecodeError (or its ValidationError)."""
-    return _from_agent.decode(line)
-
-
-def decode_to_agent(line: bytes) -> ToAgent:
-    """Decode a message to an agent. Raises msgspec.DecodeError (or its ValidationError)."""
-    return _to_agent.decode(line)
 
 
 def connect(address: str) -> socket.socket:

@@ -121,12 +121,8 @@ class Resume(Request, tag="resume", kw_only=True):
     command: ResumeCommand
 
 
-class SingleThreadBody(Struct, rename="camel"):
-    thread_ident: int
-
-
 class SingleThread(Request, tag="singleThread", kw_only=True):
-    """Let the next command inside pydevd resume only this thread (DAP's `singleThread`). Reply: SingleThreadBody."""
+    """Let the next command inside pydevd resume only this thread (DAP's `singleThread`). Reply: its ident."""
 
     thread_id: int
     """DAP's thread id."""
@@ -145,12 +141,8 @@ class RunningStack(Request, tag="runningStack", kw_only=True):
     """DAP's thread id."""
 
 
-class IsStoppedBody(Struct, rename="camel"):
-    stopped: bool
-
-
 class IsStopped(Request, tag="isStopped", kw_only=True):
-    """Ask whether this thread waits inside pydevd, so that a step of it can begin. Reply: IsStoppedBody."""
+    """Ask whether this thread waits inside pydevd, so that a step of it can begin. Reply: a bool."""
 
     thread_id: int
     """DAP's thread id."""
@@ -313,23 +305,17 @@ class Compiling(Message):
     backend: str | None = None
 
 
-class CompilesBody(Struct, rename="camel"):
-    compiles: list[Compiling]
-
-
 class Compiles(Request, tag="compiles", kw_only=True):
-    """List the threads in the compiler; read from another thread, so slightly stale. Reply: CompilesBody."""
+    """List the threads in the compiler; read from another thread, so slightly stale. Reply: list[Compiling]."""
 
 
 class CompileOn(Request, tag="compileOn", kw_only=True):
-    """Ask what a thread compiles now; read from another thread, so slightly stale. Reply: CompileOnBody."""
+    """Ask what a thread compiles now; read from another thread, so slightly stale.
+
+    Reply: `the backend inductor compiles the graph that ends at model.py:20, in forward [0/1]`; "" for no compile.
+    """
 
     thread_id: int
-
-
-class CompileOnBody(Struct, rename="camel"):
-    doing: str
-    """`the backend inductor compiles the graph that ends at model.py:20, in forward [0/1]`; "" for no compile."""
 
 
 class Cancel(ToAgent, tag="cancel"):

@@ -40,11 +40,16 @@ class Alignment:
         return {now: then for then, now in self._now.items()}
 
 
-def _matches(then: Sequence[bytes], now: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Return pairs of equal lines: the lines at both ends, and the matches of difflib between."""
+def common_ends(then: Sequence[object], now: Sequence[object]) -> tuple[int, int]:
+    """Return how many lines are the same at the beginning, and of the others at the end."""
     length = min(len(then), len(now))
     head = next((i for i in range(length) if then[i] != now[i]), length)
-    tail = next((i for i in range(length - head) if then[-1 - i] != now[-1 - i]), length - head)
+    return head, next((i for i in range(length - head) if then[-1 - i] != now[-1 - i]), length - head)
+
+
+def _matches(then: Sequence[bytes], now: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Return pairs of equal lines: the lines at both ends, and the matches of difflib between."""
+    head, tail = common_ends(then, now)
     between = then[head : len(then) - tail], now[head : len(now) - tail]
     matcher = SequenceMatcher(None, *between, autojunk=len(between[1]) > _THOROUGH)
     found = [(0, 0, head), *((head + i, head + j, size) for i, j, size in matcher.get_matching_blocks())]

@@ -43,9 +43,7 @@ def inserted_after_imports(text: Text, line: str, *, names_torch: bool) -> types
 
     If it `names_torch` it comes after the first `import torch`, which is added where there is none.
     """
-    tree = text.tree
-    assert tree is not None
-    place = 0
+    tree, place = text.index.tree, 0
     for number, statement in enumerate(tree.body):
         if not (isinstance(statement, ast.Import | ast.ImportFrom) or (number == 0 and is_docstring(statement))):
             break
@@ -63,13 +61,6 @@ def _imports_torch(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import) and any(
         each.name == "torch" if each.asname == "torch" else not each.asname and each.name.partition(".")[0] == "torch"
         for each in node.names
-    )
-
-
-def imports_from(tree: ast.Module, module: str, name: str) -> bool:
-    return any(
-        isinstance(each, ast.ImportFrom) and each.module == module and any(a.name == name for a in each.names)
-        for each in tree.body
     )
 
 

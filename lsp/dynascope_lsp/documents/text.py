@@ -46,9 +46,9 @@ class Text:
         return parse(self.source)
 
     @cached_property
-    def index(self) -> Index | None:
-        """Return the index of the tree by line; None when there is no tree."""
-        return Index(self.tree) if self.tree is not None else None
+    def index(self) -> Index:
+        """Return the index of the tree by line; an empty one when there is no tree."""
+        return Index(self.tree or ast.Module([], []))
 
     def line(self, line: int) -> str:
         """Return the text of a line; "" for a line that does not exist."""

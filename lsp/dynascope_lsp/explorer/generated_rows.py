@@ -9,13 +9,12 @@ from dynascope.explain.compiles import title
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.generated import recorded
-from dynascope.facts.generated.guards import GuardCosts, duration
+from dynascope.facts.generated.model import duration
 from dynascope.facts.reader import Reader
 from dynascope.report import generated
 from msgspec import Struct, structs
 
-from dynascope_lsp.explorer.keys import number_of
-from dynascope_lsp.explorer.rows import Document, ExplorerRow
+from dynascope_lsp.explorer.rows import Document, ExplorerRow, number_of
 
 _GONE = "# This compile is no longer recorded: its run was deleted, or removed because newer ones needed the room.\n"
 
@@ -44,7 +43,16 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[ExplorerRow]:
     )
     rows = [row for row, kind in ((graph, "graphs"), (code, "bytecode")) if kind in kinds]
     if (costs := recorded.guard_costs(reader, each.id)) is not None:
-        rows.append(_guards_row(each, name, costs))
+        rows.append(
+            ExplorerRow(
+                key=f"guards:{each.id}",
+                label="What Guards Cost",
+                description=f"a lookup takes {duration(costs.lookup)}" if costs.lookup is not None else "",
+                tooltip="The guards as torch evaluates them, what filters would drop, and what a package could save.",
+                icon="shield",
+                document=Document(f"guards:{each.id}", f"{name} guards.txt"),
+            )
+        )
     forms = [_form_row(each, name, form) for form in recorded.form_names(reader, each.id)]
     made = ExplorerRow(
         key=f"forms:{each.id}",
@@ -57,23 +65,11 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[ExplorerRow]:
     return [*rows, *([made] if forms else [])]
 
 
-def _guards_row(each: model.Compile, name: str, costs: GuardCosts) -> ExplorerRow:
-    return ExplorerRow(
-        key=f"guards:{each.id}",
-        label="What Guards Cost",
-        description=f"a lookup takes {duration(costs.lookup)}" if costs.lookup is not None else "",
-        tooltip="The guards as torch evaluates them, what filters would drop, and what a package could save.",
-        icon="shield",
-        document=Document(f"guards:{each.id}", f"{name} guards.txt"),
-    )
-
-
 def _form_row(each: model.Compile, name: str, form: recorded.FormName) -> ExplorerRow:
-    is_code = form.name.endswith("code")
     return ExplorerRow(
         key=f"form:{form.name}",
         label=form.name[0].upper() + form.name[1:],
-        icon="file-code" if is_code else "type-hierarchy",
+        icon="file-code" if form.name.endswith("code") else "type-hierarchy",
         document=Document(
             f"form-{'graph' if form.is_graph else 'text'}:{each.id}:{form.name}", f"{name} {form.name}.py"
         ),

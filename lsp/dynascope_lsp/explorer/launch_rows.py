@@ -1,18 +1,26 @@
-"""Make the rows of launches, and the sections below one: those of the report, in its order."""
+"""Make the rows of launches, the sections below one, and what is new in one against the one before of its program."""
 
 from __future__ import annotations
 
 import platform
 import time
+from collections import Counter
+from collections.abc import Hashable
 
+import msgspec
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
-from dynascope.explain.endings import KILLED, NOT_ENDED, ending
+from dynascope.explain.not_recorded import KILLED, NOT_ENDED, ending
+from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.problem import Problem
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
-from dynascope.facts.launches import Launch
+from dynascope.facts.current_compiles import program_of
+from dynascope.facts.launches import Launch, launches
 from dynascope.facts.process_names import process_name
+from dynascope.facts.reader import Reader
+from msgspec import Struct
 
-from dynascope_lsp.explorer.rows import ExplorerRow, Severity
+from dynascope_lsp.explorer.rows import ExplorerRow, Severity, problem_row
 
 
 def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
@@ -21,7 +29,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
     icon, severity = _icon(launch)
     processes = len(launch.compiling)
     state, why = _state(launch)
-    sums = _sums(launch)
+    sums = ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
     parts = [when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
     details = [
         run.program,
@@ -61,10 +69,6 @@ def _state(launch: Launch) -> tuple[str, str]:
     return ("ended early", KILLED) if launch.first.host == platform.node() else ("not ended", told)
 
 
-def _sums(launch: Launch) -> str:
-    return ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
-
-
 def _problems(launch: Launch) -> list[str]:
     if not launch.compiling:
         return [NOTHING]
@@ -90,3 +94,98 @@ def when(began: float) -> str:
     then = time.localtime(began)
     is_today = then[:3] == time.localtime()[:3]
     return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", then)
+
+
+_COMPARED = ("graphBreak", "recompile")
+
+
+class RunOfProgram(Struct):
+    """Another launch of a program, with whose graphs a graph can be compared."""
+
+    key: str
+    name: str
+    """Its program and when it was."""
+
+
+def run_before(reader: Reader, name: str) -> tuple[Launch, Launch] | None:
+    """Return a launch and the one before of its program that compiled something."""
+    own, before, _ = _of_program(reader, name)
+    return (own, before[0]) if own is not None and before else None
+
+
+def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[RunOfProgram]]:
+    """Return the name of a launch, and the others of its program.
+
+    Those before it come first, the newest of them at the top; then those after it.
+    """
+    own, before, after = _of_program(reader, name)
+    others = [
+        RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
+    ]
+    return (_named(own), others) if own is not None else ("", [])
+
+
+def _of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
+    """Return a launch, and those of its program that compiled something.
+
+    Those before it, and those after it; the newest first.
+    """
+    found = launches(reader)
+    place = next((place for place, each in enumerate(found) if each.name == name), None)
+    if place is None:
+        return None, [], []
+    own = found[place]
+    same = [each.compiling and program_of(each.first) == program_of(own.first) for each in found]
+    before = [each for each, is_same in zip(found[place + 1 :], same[place + 1 :], strict=True) if is_same]
+    after = [each for each, is_same in zip(found[:place], same[:place], strict=True) if is_same]
+    return own, before, after
+
+
+def _named(launch: Launch) -> str:
+    began = launch.first.began
+    return (
+        f"{launch.first.program}, {when(began)}{time.strftime(':%S', time.localtime(began))}"  # two in a minute differ
+    )
+
+
+def rows_against(reader: Reader, now: Launch, before: Launch) -> list[ExplorerRow]:
+    """Return the sums of both launches, then the breaks and causes that only one of them has.
+
+    They are told apart by their functions and kinds: lines may have moved between the two.
+    """
+    sums = [
+        (counted(now.compiles, "compile"), str(before.compiles)),
+        (seconds(now.seconds), seconds(before.seconds)),
+    ]
+    rows = [
+        ExplorerRow(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")
+        for place, (ours, theirs) in enumerate(sums)
+    ]
+    ours, theirs = ProblemsOfLaunch(reader, now.name), ProblemsOfLaunch(reader, before.name)
+    for kind in _COMPARED:
+        rows += _differing(ours.of_kind(kind), theirs.of_kind(kind))
+    return rows
+
+
+def _differing(now: list[Problem], before: list[Problem]) -> list[ExplorerRow]:
+    """Return what only one of the two has, the new ones first."""
+    found = []
+    for ours, theirs, word, icon in ((now, before, "New", "diff-added"), (before, now, "Gone", "diff-removed")):
+        counts = Counter(map(_key, theirs))
+        for each in ours:
+            if each.kind == "alsoFailed":
+                continue
+            if counts[_key(each)] > 0:
+                counts[_key(each)] -= 1
+                continue
+            told = problem_row(each, {})
+            told.key, told.label, told.icon = f"{word}:{told.key}", f"{word}: {told.label}", icon
+            told.severity = "success" if word == "Gone" else "warning"
+            told.children = [each for each in told.children if not each.is_lazy]
+            found.append(told)
+    return found
+
+
+def _key(each: Problem) -> Hashable:
+    """Return what is the same where lines have moved, or changed."""
+    return each.section, each.place.path, each.function, each.resumes_at is None, each.cause

@@ -1,14 +1,33 @@
-"""Define a row of the tree, and rows for single facts."""
+"""Define a row of the tree and its key, and rows for single facts.
+
+What reads a key raises msgspec.DecodeError for one that no row has.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
+import msgspec
 from dynascope.explain.compiles import several
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Note, NoteKind, Place, Problem, where
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+Number = Annotated[int, Meta(ge=0, lt=1 << 62)]
+"""The number of a row in the store; SQLite knows no greater one."""
+
+
+def launch_of(key: str) -> tuple[str, str]:
+    """Return the folder of the store and the name of the launch that its key names."""
+    folder, launch = msgspec.json.decode(key, type=tuple[str, str])
+    return folder, launch
+
+
+def number_of(text: str) -> int:
+    """Return the number in a key."""
+    return msgspec.convert(text, Number, strict=False)
+
 
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dynascope.explain.compiles import LATER, LATER_MADE, restarted, title
-from dynascope.explain.effects import effect
+from dynascope.explain.details import effect
 from dynascope.explain.failures import raised
+from dynascope.explain.in_progress import part_of
 from dynascope.explain.problem import Place, first_line, named
 from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
-from dynascope.facts.in_progress.parts import part_of
 from dynascope.facts.process_names import process_name, program_name
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
-from dynascope.facts.profile.tree import ATTEMPT
+from dynascope.facts.profile import ATTEMPT, NO_PARENT, Phase, Profile
 from dynascope.facts.reader import Reader
 from msgspec import Struct
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 import msgspec
-from dynascope.explain.kinds import SECTIONS
+from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.facts import model
 from dynascope.facts.launches import breaks_by_compile, launches
@@ -21,11 +21,8 @@ from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
-from dynascope_lsp.explorer.keys import launch_of, number_of
-from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import ExplorerRow, problem_row
-from dynascope_lsp.explorer.run_before import rows_against, run_before
-from dynascope_lsp.explorer.time_rows import time_rows
+from dynascope_lsp.explorer.launch_rows import launch_row, rows_against, run_before, section, when
+from dynascope_lsp.explorer.rows import ExplorerRow, launch_of, number_of, problem_row
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""
@@ -65,8 +62,7 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
         return []
     opened = Opened(reader, launch, order)
     kind, _, argument = keys[-1].partition(":") if len(keys) > 1 else ("launch", "", "")
-    below = _BELOW.get(kind)
-    return _distinct(below(opened, argument)) if below is not None else []
+    return _distinct(_below(opened, kind, argument))
 
 
 def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
@@ -78,9 +74,9 @@ def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
     ]
 
 
-def _sections(opened: Opened, _: str) -> list[ExplorerRow]:
+def _sections(opened: Opened) -> list[ExplorerRow]:
     problems = [
-        section(f"{each.name}:", _title(each.heading), len(_BELOW[each.name](opened, "")), each.icon, each.counted)
+        section(f"{each.name}:", each.heading.title(), len(opened.found.of_kind(each.name)), each.icon, each.counted)
         for each in SECTIONS
     ]
     compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
@@ -100,20 +96,6 @@ def _sections(opened: Opened, _: str) -> list[ExplorerRow]:
     return [row for row in (*problems, *compiles, lines, *before) if row.is_lazy]
 
 
-def _title(heading: str) -> str:
-    return " ".join(f"{word[0].upper()}{word[1:]}" for word in heading.split())
-
-
-def _against_run_before(opened: Opened, _: str) -> list[ExplorerRow]:
-    both = run_before(opened.reader, opened.launch)
-    return rows_against(opened.reader, *both) if both is not None else []
-
-
-def _of_kind(kind: str) -> Callable[[Opened, str], list[ExplorerRow]]:
-    """Return what makes the rows of a kind of problems."""
-    return lambda opened, _: [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
-
-
 def _compiles(opened: Opened, process: str) -> list[ExplorerRow]:
     breaks = breaks_by_compile(opened.reader, opened.launch)
     of_process = [each for each in opened.compiles if each.run == number_of(process)]
@@ -127,39 +109,40 @@ def _compiles(opened: Opened, process: str) -> list[ExplorerRow]:
     return [compile_row(each, breaks.get(each.id, 0), names[each.id]) for each in found]
 
 
-def _slowest(opened: Opened, _: str) -> list[ExplorerRow]:
-    return compile_rows.slow_line_rows(opened.reader, opened.reader.facts("line_times", opened.launch))
-
-
-def _lines(opened: Opened, number: str) -> list[ExplorerRow]:
-    facts = opened.reader.compile(number_of(number))
-    return compile_rows.slow_line_rows(opened.reader, facts.line_times) if facts is not None else []
-
-
-def _of_compile(make: Callable[[model.CompileFacts], list[ExplorerRow]]) -> Callable[[Opened, str], list[ExplorerRow]]:
-    """Return what makes rows of all facts of a compile, whose number is the argument."""
-
-    def below(opened: Opened, number: str) -> list[ExplorerRow]:
-        facts = opened.reader.compile(number_of(number))
-        return make(facts) if facts is not None else []
-
-    return below
-
-
-_BELOW: dict[str, Callable[[Opened, str], list[ExplorerRow]]] = {
-    "launch": _sections,
-    **{kind.name: _of_kind(kind.name) for kind in SECTIONS},
-    "compiles": _compiles,
-    "slowest": _slowest,
-    "before": _against_run_before,
-    "compile": lambda opened, number: compile_rows.rows_of_compile(opened.reader, opened.launch, number_of(number)),
-    "guards": lambda opened, number: compile_rows.guard_rows(opened.reader, number_of(number)),
-    "symbols": _of_compile(compile_rows.symbol_rows),
-    "calls": _of_compile(compile_rows.call_rows),
-    "lines": _lines,
-    "time": lambda opened, argument: time_rows(opened.reader, argument),
+_OF_COMPILE: dict[str, Callable[[model.CompileFacts], list[ExplorerRow]]] = {
+    "guards": compile_rows.guard_rows,
+    "symbols": compile_rows.symbol_rows,
+    "calls": compile_rows.call_rows,
 }
-"""What makes the rows below a row, by the kind of its key."""
+"""What makes rows of all facts of a compile."""
+
+
+def _below(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
+    """Return the rows below a row with the key `kind:argument`; none for a kind that no row has."""
+    reader, launch = opened.reader, opened.launch
+    match kind:
+        case "launch":
+            return _sections(opened)
+        case "compiles":
+            return _compiles(opened, argument)
+        case "slowest":
+            return compile_rows.slow_line_rows(reader, reader.facts("line_times", launch))
+        case "before":
+            both = run_before(reader, launch)
+            return rows_against(reader, *both) if both is not None else []
+        case "compile":
+            return compile_rows.rows_of_compile(reader, launch, number_of(argument))
+        case "time":
+            return compile_rows.time_rows(reader, argument)
+        case "guards" | "symbols" | "calls" | "lines":
+            facts = reader.compile(number_of(argument))
+            if facts is None:
+                return []
+            make = _OF_COMPILE.get(kind)
+            return make(facts) if make is not None else compile_rows.slow_line_rows(reader, facts.line_times)
+    if kind in KINDS and not KINDS[kind].section:
+        return [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
+    return []
 
 
 def _distinct(found: list[ExplorerRow]) -> list[ExplorerRow]:

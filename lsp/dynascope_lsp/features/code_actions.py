@@ -10,7 +10,7 @@ from dynascope.explain.kinds import FILTERS
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from dynascope_lsp.documents.edits import imports_from, inserted_after_imports, inserted_before, replaced
+from dynascope_lsp.documents.edits import inserted_after_imports, inserted_before, replaced
 from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.features import trying
@@ -18,7 +18,7 @@ from dynascope_lsp.features.diagnostics import diagnostics, range_of
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
+from dynascope_lsp.recorded.program_files import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import LspSession
@@ -44,7 +44,9 @@ def code_action(session: LspSession, params: types.CodeActionParams) -> list[typ
         return []
     found: list[types.CodeAction] = []
     if _wanted(params, types.CodeActionKind.QuickFix):
-        findings = list(_findings_at(snapshot, params.range))
+        places = [(range_of(snapshot, each), each) for each in snapshot.findings]
+        asked = params.range
+        findings = [each for at, each in places if at.start.line <= asked.end.line and asked.start.line <= at.end.line]
         for finding in findings:
             found += _quick_fixes(session, snapshot, finding)
         if session.client_runs(DEBUG_FINDING):
@@ -56,13 +58,6 @@ def code_action(session: LspSession, params: types.CodeActionParams) -> list[typ
         stops = (replaced_breakpoint(snapshot.text, line), insert_breakpoint(snapshot.text, line))
         found += [_action(session, snapshot, fix, REFACTOR) for fix in stops if fix is not None]
     return found
-
-
-def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
-    for finding in snapshot.findings:
-        place = range_of(snapshot, finding)
-        if place.start.line <= asked.end.line and asked.start.line <= place.end.line:
-            yield finding
 
 
 def _quick_fixes(session: LspSession, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
@@ -148,7 +143,7 @@ def _wanted(params: types.CodeActionParams, kind: str) -> bool:
 
 def _is_compiled(snapshot: Snapshot, line: int) -> bool:
     """Whether the function around a line was traced, or something is predicted in it."""
-    function = snapshot.text.index.function_at(line) if snapshot.text.index else None
+    function = snapshot.text.index.function_at(line)
     if function is None:
         return False
     if any(function.first_line <= each.line <= function.last_line for each in snapshot.findings):
@@ -161,7 +156,7 @@ def _is_compiled(snapshot: Snapshot, line: int) -> bool:
 
 def replaced_breakpoint(text: Text, line: int) -> Fix | None:
     """Replace `breakpoint()` on a line by `comptime.breakpoint()`; None if there is none."""
-    for call in text.index.calls.get(line, ()) if text.index else ():
+    for call in text.index.calls.get(line, ()):
         if dotted(call.func) == "breakpoint" and not call.args and not call.keywords:
             edits = [replaced(text, call, COMPTIME_BREAKPOINT), *_comptime(text)]
             return Fix("Stop here while Dynamo traces: replace breakpoint() by comptime.breakpoint()", edits)
@@ -170,9 +165,7 @@ def replaced_breakpoint(text: Text, line: int) -> Fix | None:
 
 def insert_breakpoint(text: Text, line: int) -> Fix | None:
     """Insert `comptime.breakpoint()` before a statement of a function; None elsewhere."""
-    index = text.index
-    function = index.function_at(line) if index else None
-    statement = index.statement_at(line) if index else None
+    function, statement = text.index.function_at(line), text.index.statement_at(line)
     if function is None or statement is None or statement is function.node or COMPTIME_BREAKPOINT in text.line(line):
         return None
     if not any(statement is node for node in ast.walk(function.node)):
@@ -182,7 +175,11 @@ def insert_breakpoint(text: Text, line: int) -> Fix | None:
 
 
 def _comptime(text: Text) -> list[types.TextEdit]:
-    tree = text.tree
-    if tree is None or imports_from(tree, "torch._dynamo.comptime", "comptime"):
+    if any(
+        isinstance(each, ast.ImportFrom)
+        and each.module == "torch._dynamo.comptime"
+        and any(alias.name == "comptime" for alias in each.names)
+        for each in text.index.tree.body
+    ):
         return []
     return [inserted_after_imports(text, COMPTIME_IMPORT, names_torch=False)]

@@ -11,9 +11,9 @@ from typing import Any
 from lsprotocol import types
 from pygls import uris
 
-from dynascope_lsp.explorer.keys import launch_of
+from dynascope_lsp.explorer.rows import launch_of
 from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
-from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
+from dynascope_lsp.recorded.program_files import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command, feature
 from dynascope_lsp.session import LspSession, path_of

@@ -99,7 +99,7 @@ def range_of(snapshot: Snapshot, finding: Finding) -> types.Range:
     line, text = finding.line, snapshot.text
     if finding.columns is not None:
         return text.range(line, finding.columns[0], line, finding.columns[1])
-    function = text.index.function_starting(line) if text.index else None
+    function = text.index.function_starting(line)
     named = text.range_of_word(line, function.node.name) if function else None
     return named or text.range_of_line(line)
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import msgspec
 from dynascope.explain.problem import Place
-from dynascope.facts.pruning import remove
+from dynascope.facts.launches import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
-from dynascope.report.profile import exports
-from dynascope.report.profile.measured import measured
+from dynascope.report.profile import measured as profiles
 
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
-from dynascope_lsp.explorer.keys import launch_of
-from dynascope_lsp.explorer.run_before import runs_of_program
+from dynascope_lsp.explorer.launch_rows import runs_of_program
+from dynascope_lsp.explorer.rows import launch_of
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, rows
 from dynascope_lsp.registry import feature
@@ -122,8 +121,8 @@ def timeline_of_run(session: LspSession, params: Any) -> dict[str, Any] | None:
 def chrome_trace(session: LspSession, params: Any) -> str | None:
     """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
     reader, _, launch = _run(session, msgspec.convert(params, LaunchParams).key)
-    found = measured(reader, launch) if reader is not None else []
-    return json.dumps(exports.chrome_trace(found)) if found else None
+    found = profiles.measured(reader, launch) if reader is not None else []
+    return json.dumps(profiles.chrome_trace(found)) if found else None
 
 
 @feature(FORGET)

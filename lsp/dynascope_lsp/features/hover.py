@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 
 from lsprotocol import types
 
-from dynascope_lsp.features.compile_calls import compile_call_at, functions_compiled_by
+from dynascope_lsp.documents.syntax import Index, dotted
 from dynascope_lsp.features.diagnostics import range_of
 from dynascope_lsp.recorded import markdown
-from dynascope_lsp.recorded.compiles import compiled_functions
-from dynascope_lsp.recorded.plain_text import plain
+from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
+from dynascope_lsp.recorded.markdown import plain
 from dynascope_lsp.recorded.shapes import by_value, values_of
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
@@ -47,7 +48,7 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
 def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
     """Return the graph nodes of this line if the position is in a call."""
     line, index = position.line + 1, snapshot.text.index
-    if index is None or snapshot.facts is None or snapshot.placement is None:
+    if snapshot.facts is None or snapshot.placement is None:
         return []
     column = snapshot.text.column(position)
     if not any(each.col_offset <= column <= (each.end_col_offset or 0) for each in index.calls.get(line, ())):
@@ -60,12 +61,13 @@ def _functions(session: LspSession, snapshot: Snapshot, position: types.Position
     """Return the compiles on `def`, the function's name, a decorator or `torch.compile(…)`."""
     line, index = position.line + 1, snapshot.text.index
     word = snapshot.text.word_at(position)
-    call = compile_call_at(index, line, snapshot.text.column(position)) if index is not None else None
-    if index is not None and call is not None:
+    call = compile_call_at(index, line, snapshot.text.column(position))
+    if call is not None:
         return [
-            _in_file(snapshot, other, markdown.compiles(other.facts, each))
+            f"{in_file}{markdown.compiles(other.facts, each)}"
             for other, each in functions_compiled_by(session, index, call)
             if other.facts is not None
+            for in_file in ["" if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: "]
         ]
     if snapshot.facts is None or word is None:
         return []
@@ -74,11 +76,6 @@ def _functions(session: LspSession, snapshot: Snapshot, position: types.Position
         for each in compiled_functions(snapshot)
         if each.line <= line <= each.name_line and (line < each.name_line or word in ("def", "async", each.simple_name))
     ]
-
-
-def _in_file(snapshot: Snapshot, other: Snapshot, text: str) -> str:
-    """Return the text, with the file's name if it is about another file."""
-    return text if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: {text}"
 
 
 def _findings(session: LspSession, snapshot: Snapshot, position: types.Position) -> list[str]:
@@ -93,3 +90,51 @@ def _findings(session: LspSession, snapshot: Snapshot, position: types.Position)
         ):
             found.append(markdown.finding(finding))
     return found
+
+
+def compile_call_at(index: Index, line: int, column: int) -> ast.Call | None:
+    """Return the call with arguments whose `torch.compile` is at a line and column (bytes)."""
+    for call in index.calls.get(line, ()):
+        name = call.func
+        if dotted(name) == "torch.compile" and call.args and name.col_offset <= column <= (name.end_col_offset or 0):
+            return call
+    return None
+
+
+def functions_compiled_by(session: LspSession, index: Index, call: ast.Call) -> list[tuple[Snapshot, CompiledFunction]]:
+    """Return the functions that the argument may mean, with their documents, by file and line."""
+    names = _names(index, call.args[0])
+    paths = {
+        each.path
+        for reader in session.stores.readers()
+        for each in reader.compiles(reader.newest_launch(compiled=True))
+        if each.path and _is_named(each.function, names)
+    }
+    snapshots = [session.snapshot(session.uri_of(path)) for path in sorted(paths)]
+    return [
+        (snapshot, function)
+        for snapshot in snapshots
+        if snapshot is not None
+        for function in compiled_functions(snapshot)
+        if _is_named(function.name, names)
+    ]
+
+
+def _names(index: Index, node: ast.expr) -> set[str]:
+    """Return the names of functions or classes in an expression and in assignments to its names."""
+    found = _last_names(node)
+    for each in ast.walk(index.tree):
+        if isinstance(each, ast.Assign) and any(_last_names(target) & found for target in each.targets):
+            found |= _last_names(each.value)
+    return found
+
+
+def _last_names(node: ast.expr) -> set[str]:
+    """Return the last parts of names: `Net` of `models.Net(8)`."""
+    names = (dotted(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return {name.rpartition(".")[2] for name in names if name is not None}
+
+
+def _is_named(function: str, names: set[str]) -> bool:
+    """Whether a function, or the class that it is a method of, has one of these names."""
+    return function in names or function.rpartition(".")[0] in names

@@ -68,8 +68,6 @@ def hints(snapshot: Snapshot, first: int, last: int) -> list[types.InlayHint]:
     """Return the hints of these lines, both included."""
     index = snapshot.text.index
     assert snapshot.placement is not None and snapshot.facts is not None
-    if index is None:
-        return []
     function = index.function_at(first)
     begin = function.first_line if function else first  # shapes shown above these lines are not repeated
     by_line: dict[int, dict[str, list[Seen]]] = {}
@@ -142,9 +140,9 @@ def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
 @feature(types.TEXT_DOCUMENT_INLINE_VALUE)
 def inline_value(session: LspSession, params: types.InlineValueParams) -> list[types.InlineValue]:
     snapshot = session.snapshot(params.text_document.uri)
-    index = snapshot.text.index if snapshot else None
-    if snapshot is None or index is None:
+    if snapshot is None:
         return []
+    index = snapshot.text.index
     stopped = min(params.context.stopped_location.end.line + 1, len(snapshot.text.lines))
     function = index.function_at(stopped)
     first = max(function.name_line if function else 1, params.range.start.line + 1)

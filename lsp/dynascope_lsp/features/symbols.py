@@ -81,11 +81,10 @@ def _matches(name: str, query: str) -> bool:
 def definition(session: LspSession, params: types.DefinitionParams) -> list[types.Location] | None:
     """Return guard origins on the name in `def`, where other servers return only that line."""
     snapshot = session.snapshot(params.text_document.uri)
-    index = snapshot.text.index if snapshot else None
-    if snapshot is None or index is None or snapshot.facts is None or snapshot.placement is None:
+    if snapshot is None or snapshot.facts is None or snapshot.placement is None:
         return None
     line = params.position.line + 1
-    function = index.function_starting(line)
+    function = snapshot.text.index.function_starting(line)
     if function is None or line != function.name_line or snapshot.text.word_at(params.position) != function.node.name:
         return None
     found: dict[tuple[str, int], types.Location] = {}

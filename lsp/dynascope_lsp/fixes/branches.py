@@ -12,12 +12,11 @@ from msgspec import Struct
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.documents.syntax import Index
-from dynascope_lsp.fixes.backward import check_backward
+from dynascope_lsp.fixes.checks import check_backward, check_only_compiled, check_plain_tensors
 from dynascope_lsp.fixes.effects import is_new, is_only_read, is_pure, loads, may_write, mutates
 from dynascope_lsp.fixes.fix import Fix, Refused
 from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, TensorType, called_operation, torch_name
 from dynascope_lsp.fixes.place import TracedStatement, check_loop, is_in_loop, place_of
-from dynascope_lsp.fixes.recorded_types import check_only_compiled, check_plain_tensors
 from dynascope_lsp.fixes.two_sides import check_runs_anyway, check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from dynascope.explain.sizes import ASKS, BY_ITSELF, COMPUTED, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
+from dynascope.explain.remedies import ASKS, BY_ITSELF, COMPUTED, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
 from dynascope.facts import model
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
 from lsprotocol import types
@@ -150,7 +150,7 @@ def other_tensors(snapshot: Snapshot, function: Function, parameters: set[str]) 
 
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     mismatch = SIZE.search(finding.guard or "")
-    if mismatch is None or snapshot.text.index is None:
+    if mismatch is None or snapshot.text.tree is None:
         return
     function = snapshot.text.index.function_at(finding.line)
     if function is None or finding.stale:
@@ -191,7 +191,6 @@ def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list
 def _statement(call: CallSite) -> ast.stmt:
     """Return the statement of a call. Raises Refused where no line can be inserted before it."""
     index = call.snapshot.text.index
-    assert index is not None
     node: ast.AST = call.node
     while not isinstance(node, ast.stmt):
         node = index.parents[node]

@@ -44,8 +44,8 @@ class Types:
     """The types of one function's names in the recorded launch."""
 
     def __init__(self, snapshot: Snapshot, function: Function) -> None:
-        assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
-        self._index: Index = snapshot.text.index
+        assert snapshot.facts is not None and snapshot.placement is not None
+        self._index = snapshot.text.index
         self._function = function
         self._varying: set[str] = set()
         self._recorded: dict[tuple[int, str], set[TensorType | None]] = {}
@@ -154,12 +154,12 @@ def full_name(index: Index, node: ast.AST) -> str | None:
     return found and (f"{found}.{rest}" if rest else found)
 
 
-def torch_name(index: Index | None) -> str:
+def torch_name(index: Index) -> str:
     """Return the file's name for torch. Raises Refused without a top-level `import torch`."""
-    for each in index.tree.body if index is not None else ():
+    for each in index.tree.body:
         for alias in each.names if isinstance(each, ast.Import) else ():
             name = alias.asname or alias.name.partition(".")[0]
-            if index is not None and full_name(index, ast.Name(name)) == "torch":
+            if full_name(index, ast.Name(name)) == "torch":
                 return name
     raise Refused("`torch` is not imported here by `import torch`.")
 

@@ -35,7 +35,7 @@ def is_caught(snapshot: Snapshot, finding: Finding) -> bool:
 
 def _catches(snapshot: Snapshot) -> bool:
     index = snapshot.text.index
-    for each in ast.walk(index.tree) if index is not None else ():
+    for each in ast.walk(index.tree):
         match each:
             case ast.ExceptHandler(type=None):
                 return True
@@ -49,7 +49,6 @@ def _catches(snapshot: Snapshot) -> bool:
                 continue
             case _:
                 continue
-        assert index is not None
         names = ((full_name(index, one) or ast.unparse(one)).rpartition(".")[2] for one in caught)
         if not _CATCHES.isdisjoint(names):
             return True

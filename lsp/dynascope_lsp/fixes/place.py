@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from dynascope.explain.effects import in_same_loop
+from dynascope.explain.details import in_same_loop
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from msgspec import Struct
@@ -54,7 +54,7 @@ class TracedStatement(Struct, frozen=True):
 
 def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
     """Whether a break occurred while another function than its own was compiled."""
-    assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
+    assert snapshot.facts is not None and snapshot.placement is not None
     line = snapshot.placement.now(broke.fact)
     function = snapshot.text.index.function_at(line) if line is not None else None
     compiles = [snapshot.facts.compiles[number] for number in broke.compiles if number in snapshot.facts.compiles]
@@ -64,12 +64,11 @@ def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
 
 def place_of(snapshot: Snapshot, finding: Finding) -> TracedStatement:
     """Return the place of a finding. Raises Refused if it is not recorded or was edited since."""
-    index = snapshot.text.index
     if finding.predicted or snapshot.facts is None or snapshot.placement is None:
         raise Refused(NOT_RECORDED)
-    function = index.function_at(finding.line) if index is not None else None
-    statement = index.statement_at(finding.line) if index is not None else None
-    if index is None or function is None or statement is None or statement is function.node:
+    index = snapshot.text.index
+    function, statement = index.function_at(finding.line), index.statement_at(finding.line)
+    if function is None or statement is None or statement is function.node:
         raise Refused("No statement of a function is here.")
     if finding.stale:
         raise Refused(f"{finding.stale[0].upper()}{finding.stale[1:]}: record the program again, then look for fixes.")

@@ -46,7 +46,7 @@ def _check(snapshot: Snapshot, line: int) -> None:
     `line` is the one that the advice is for; a `print` elsewhere is named.
     """
     index = snapshot.text.index
-    if index is None or snapshot.facts is None or snapshot.placement is None:
+    if snapshot.text.tree is None or snapshot.facts is None or snapshot.placement is None:
         return
     breaks = snapshot.facts.distinct("graph_breaks")
     if any(is_inline(snapshot, each) for each in breaks if BROKE in each.fact.explanation):
@@ -72,8 +72,8 @@ def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> 
     if call.keywords:
         raise Refused(f"Dynamo leaves out `sep`, `end` and `file` of what it prints later: {WHAT_TO_DO}")
     index = snapshot.text.index
-    statement = index.statement_of(call) if index is not None else None
-    assert index is not None and statement is not None
+    statement = index.statement_of(call)
+    assert statement is not None
     types = Types(snapshot, function)
     inference = Inference(index, lambda name: types.before(name, statement))
     for each in call.args:

@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from dynascope_lsp.documents.edits import replaced
-from dynascope_lsp.fixes.backward import check_backward
+from dynascope_lsp.fixes.checks import check_backward, check_only_compiled
 from dynascope_lsp.fixes.effects import is_new, is_only_read, loads, may_write
 from dynascope_lsp.fixes.fix import Fix, Refused, alternatives, setting
 from dynascope_lsp.fixes.inference import TensorType, called_operation
 from dynascope_lsp.fixes.place import TracedStatement, check_loop, place_of
-from dynascope_lsp.fixes.recorded_types import check_only_compiled
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

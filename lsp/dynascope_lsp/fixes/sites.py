@@ -135,7 +135,10 @@ def _decorated(
         return
     if here.path == snapshot.path:
         yield name, _scope(_index(here), function.node)
-    elif any(_imports(each, name) for each in _index(here).imports):
+    elif any(
+        isinstance(each, ast.ImportFrom) and any((alias.asname or alias.name) == name for alias in each.names)
+        for each in _index(here).imports
+    ):
         yield name, _index(here).tree
 
 
@@ -182,11 +185,7 @@ def _is_given_else(index: Index, site: Site, target: ast.expr) -> bool:
     return len(others) > itself
 
 
-def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:
-    return isinstance(statement, ast.ImportFrom) and any((each.asname or each.name) == name for each in statement.names)
-
-
 def _index(snapshot: Snapshot) -> Index:
-    if snapshot.text.index is None:
+    if snapshot.text.tree is None:
         raise Refused(f"{PurePath(snapshot.path).name} is not Python as it is now: what it compiles is not known.")
     return snapshot.text.index

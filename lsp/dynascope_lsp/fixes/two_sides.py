@@ -186,13 +186,10 @@ def _is_number(place: TracedStatement, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name) or place.types.before(node.id, place.statement) is not None:
         return False
     return any(
-        each.arg == node.id if isinstance(each, ast.arg) else isinstance(each, ast.Name) and _stores(each, node.id)
+        (isinstance(each, ast.arg) and each.arg == node.id)
+        or (isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store))
         for each in ast.walk(place.function.node)
     )
-
-
-def _stores(node: ast.Name, name: str) -> bool:
-    return node.id == name and isinstance(node.ctx, ast.Store)
 
 
 def _layouts(place: TracedStatement, node: ast.expr, found: TensorType) -> Iterator[str]:
@@ -233,5 +230,5 @@ def _mentions(place: TracedStatement, names: frozenset[str]) -> bool:
     return files is None or any(
         names & {getattr(each, "attr", None), getattr(each, "id", None), getattr(each, "arg", None)}
         for snapshot in files
-        for each in ast.walk(snapshot.text.tree or ast.Module([], []))
+        for each in ast.walk(snapshot.text.index.tree)
     )

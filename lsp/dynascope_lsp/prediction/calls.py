@@ -209,7 +209,8 @@ class Calls(NamedCalls):
             if name in each.attributes:
                 return self._assigned_to(owner, each, name)
             if name in each.annotations:
-                return (owner.given or {}).get(name) or self._annotated(each, name)
+                annotated = self._program.name_of(each.module, each.annotations[name])
+                return (owner.given or {}).get(name) or (TENSOR if annotated == TENSOR_CLASS else UNKNOWN)
         return self._program.training() if name == "training" and info.node.bases else UNKNOWN
 
     def _method_of(self, owner: Instance, info: ClassInfo, name: str, found: FunctionValue) -> Value:
@@ -245,10 +246,6 @@ class Calls(NamedCalls):
             or result == LOGGER
         )
         return result if known or maybe_tensor(result) else UNKNOWN
-
-    def _annotated(self, info: ClassInfo, name: str) -> Value:
-        """Return a tensor for a field annotated as `torch.Tensor`, or else unknown."""
-        return TENSOR if self._program.name_of(info.module, info.annotations[name]) == TENSOR_CLASS else UNKNOWN
 
     def _replaced(self, info: ClassInfo, name: str) -> Value | None:
         """Return the value that replaces a method by assignment, or None.

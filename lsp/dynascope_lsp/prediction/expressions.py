@@ -40,16 +40,12 @@ class Expressions(Calls):
     def _assign(self, target: ast.expr, value: Value) -> None:
         """Assign a value to a target."""
 
-    def _in_doubt(self, evaluate: Callable[[], object]) -> bool:
-        """Call `evaluate` for code that may not run: breaks in it are not reported."""
-        certain, self._certain = self._certain, False
-        result = evaluate()
-        self._certain = certain
-        return result is True
+    def _in_doubt(self, evaluate: Callable[[], object], as_certain: bool = False) -> bool:
+        """Call `evaluate` for code that may not run: breaks in it are not reported.
 
-    def _as_certain(self, evaluate: Callable[[], object]) -> bool:
-        """Call `evaluate` for code that some call runs: breaks in it are reported as before it."""
-        certain = self._certain
+        With `as_certain`, for code that some call runs, they are reported as before it.
+        """
+        certain, self._certain = self._certain, self._certain and as_certain
         result = evaluate()
         self._certain = certain
         return result is True

@@ -137,13 +137,9 @@ class Frame(Expressions):
         for each in body:
             if not self._program.spend():
                 return False
-            if self._statement(each):
+            if self.visit(each) is True:  # the code after it is never reached
                 return True
         return False
-
-    def _statement(self, node: ast.stmt) -> bool:
-        """Interpret a statement; return whether the code after it is never reached."""
-        return self.visit(node) is True
 
     def visit_Expr(self, node: ast.Expr) -> None:
         self.evaluate(node.value)
@@ -158,7 +154,8 @@ class Frame(Expressions):
             self._assign(node.target, self.evaluate(node.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        before = self.evaluate(_loaded(node.target))
+        name = node.target.id if isinstance(node.target, ast.Name) else None
+        before = self.evaluate(ast.Name(name, ast.Load()) if name else ast.Constant(None))
         self._assign(node.target, combined([before, self.evaluate(node.value)]))
 
     def visit_Return(self, node: ast.Return) -> bool:
@@ -211,11 +208,10 @@ class Frame(Expressions):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        run = self._as_certain if is_periodic(node.test) else self._in_doubt
-        ended = [run(lambda: self._block(node.body))]
+        ended = [self._in_doubt(lambda: self._block(node.body), is_periodic(node.test))]
         first, self.names = self.names, before
-        run = self._as_certain if on_a_tensor and _is_chain(node) else self._in_doubt
-        ended.append(run(lambda: self._block(node.orelse)))
+        is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)  # some run reaches an `elif`
+        ended.append(self._in_doubt(lambda: self._block(node.orelse), on_a_tensor and is_chain))
         if ended[0]:
             first = self.names
         elif ended[1]:
@@ -326,13 +322,3 @@ class Frame(Expressions):
                 self._assign(inner, UNKNOWN)
             case ast.Attribute() | ast.Subscript():
                 self.evaluate(target.value)
-
-
-def _is_chain(node: ast.If) -> bool:
-    """Whether the other side is another test alone, which some run reaches: `elif`."""
-    return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    """Return an expression that reads the target of `+=`."""
-    return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else ast.Constant(None)

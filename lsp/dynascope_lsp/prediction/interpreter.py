@@ -8,13 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from dynascope_lsp.prediction.control_flow import is_generator
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import WorkspaceModule
 from dynascope_lsp.prediction.program import ProgramNames
-from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CONTEXT_MANAGER
 from dynascope_lsp.prediction.values import (
     OTHER,
@@ -29,17 +26,6 @@ from dynascope_lsp.prediction.values import (
 )
 
 DEPTH = 24
-BUDGET = 60_000
-"""The most expressions and statements evaluated from one site: some 100 ms."""
-
-
-class Report(Struct, frozen=True):
-    """A graph break that a rule predicts at a node."""
-
-    module: WorkspaceModule
-    node: ast.expr | ast.stmt
-    rule: Rule
-    function: str
 
 
 class Interpreter(ProgramNames):
@@ -47,8 +33,6 @@ class Interpreter(ProgramNames):
 
     def __init__(self, import_module: Callable[[WorkspaceModule, str, int], WorkspaceModule | None]) -> None:
         super().__init__(import_module)
-        self.reports: dict[tuple[str, int, int, str], Report] = {}
-        self._budget = BUDGET
         self._alive: list[FunctionValue] = []
         self._results: dict[object, tuple[Value, bool]] = {}
         """The result of a call, and whether there was a break in it."""
@@ -68,7 +52,7 @@ class Interpreter(ProgramNames):
         depth: int,
         more: bool = False,
     ) -> Value:
-        if depth > DEPTH or self._budget <= 0:
+        if depth > DEPTH or self.budget <= 0:
             return UNKNOWN
         key = (
             id(function.node),
@@ -84,7 +68,8 @@ class Interpreter(ProgramNames):
             result, breaks = self._results[key]
             self.breaks += breaks
             return result
-        if is_generator(function.node) and not self._is_context(function):
+        decorators = (self.name_of(function.module, each) for each in getattr(function.node, "decorator_list", ()))
+        if is_generator(function.node) and CONTEXT_MANAGER not in decorators:  # which only `with` calls
             return OTHER  # its code runs only when it is iterated or awaited
         self._results[key] = UNKNOWN, False  # for recursive calls
         self._alive.append(function)  # the ids in keys must stay unique
@@ -95,23 +80,8 @@ class Interpreter(ProgramNames):
         self._results[key] = result, self.breaks > before
         return result
 
-    def _is_context(self, function: FunctionValue) -> bool:
-        """Whether a generator is a context manager, which only `with` calls."""
-        return CONTEXT_MANAGER in (
-            self.name_of(function.module, each) for each in getattr(function.node, "decorator_list", ())
-        )
-
     def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:
         return Frame.to_evaluate(self, module).evaluate(node)
-
-    def report(self, module: WorkspaceModule, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
-        self.reports.setdefault(
-            (module.path, node.lineno, node.col_offset, rule.name), Report(module, node, rule, function)
-        )
-
-    def spend(self) -> bool:
-        self._budget -= 1
-        return self._budget > 0
 
 
 def _kind(value: Value | None) -> object:

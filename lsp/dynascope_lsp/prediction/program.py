@@ -7,7 +7,7 @@ import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
@@ -25,8 +25,19 @@ from dynascope_lsp.prediction.values import (
     Value,
 )
 
+BUDGET = 60_000
+"""The most expressions and statements evaluated from one site: some 100 ms."""
 _DECORATORS = 4
 """The most decorators that are followed inside of one another."""
+
+
+class Report(Struct, frozen=True):
+    """A graph break that a rule predicts at a node."""
+
+    module: WorkspaceModule
+    node: ast.expr | ast.stmt
+    rule: Rule
+    function: str
 
 
 class ProgramNames(ABC):
@@ -34,6 +45,8 @@ class ProgramNames(ABC):
 
     def __init__(self, import_module: Callable[[WorkspaceModule, str, int], WorkspaceModule | None]) -> None:
         self.modules: dict[str, WorkspaceModule] = {}
+        self.reports: dict[tuple[str, int, int, str], Report] = {}
+        self.budget = BUDGET
         self._import = import_module
         self._decorating = 0
         self._globals: dict[tuple[str, str], Value] = {}
@@ -67,13 +80,15 @@ class ProgramNames(ABC):
     def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:
         """Return the abstract value of an expression at a module's top level."""
 
-    @abstractmethod
     def report(self, module: WorkspaceModule, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
         """Record that a rule predicts a break at a node."""
+        key = module.path, node.lineno, node.col_offset, rule.name
+        self.reports.setdefault(key, Report(module, node, rule, function))
 
-    @abstractmethod
     def spend(self) -> bool:
         """Whether the budget allows to evaluate one more node, which this call counts."""
+        self.budget -= 1
+        return self.budget > 0
 
     def global_value(self, module: WorkspaceModule, name: str) -> Value:
         """Return the value of a name at a module's top level."""

@@ -19,10 +19,12 @@ from dynascope.explain.problem import Identities, Place
 from dynascope.facts import model
 from msgspec import Struct, structs
 
+from dynascope_lsp.documents.alignment import common_ends
 from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.prediction.interpreter import Interpreter, Report
+from dynascope_lsp.prediction.interpreter import Interpreter
 from dynascope_lsp.prediction.modules import WorkspaceModule
+from dynascope_lsp.prediction.program import Report
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
 from dynascope_lsp.recorded.findings import Finding
 
@@ -154,7 +156,7 @@ class Project:
         If following the site takes long, they are from before the last edits.
         """
         kept = self._analyses.get(site)
-        if kept is not None and self._is_current(kept):
+        if kept is not None and all(self._version(each) == version for each, version in kept.versions.items()):
             return kept.findings.get(path, [])
         text = self._source(site)
         if text is not None and (
@@ -172,9 +174,6 @@ class Project:
                 self._analyses[site] = analysis
         self._waiting.discard(site)
         return self._analyses[site].findings.get(path, [])
-
-    def _is_current(self, analysis: Analysis) -> bool:
-        return all(self._version(path) == version for path, version in analysis.versions.items())
 
     def _search(self, path: str) -> None:
         try:
@@ -256,23 +255,12 @@ class Project:
 
 def _moved(findings: list[Finding], before: list[str], now: list[str]) -> Iterator[Finding]:
     """Move findings to the current numbers of their lines, without those of edited lines."""
-    first, last = _changed_lines(before, now)
+    head, tail = common_ends(before, now)
     for each in findings:
-        if each.line < first:
+        if each.line <= head:
             yield each
-        elif each.line > last:
+        elif each.line > len(before) - tail:
             yield structs.replace(each, line=each.line + len(now) - len(before))
-
-
-def _changed_lines(before: list[str], now: list[str]) -> tuple[int, int]:
-    """Find the first and the last line of before that are not in now, counted from 1.
-
-    The last is less than the first where lines were only added.
-    """
-    shorter = min(len(before), len(now))
-    head = next((place for place in range(shorter) if before[place] != now[place]), shorter)
-    tail = next((place for place in range(shorter - head) if before[-1 - place] != now[-1 - place]), shorter - head)
-    return head + 1, len(before) - tail
 
 
 def _in_module(reports: list[Report]) -> list[Finding]:

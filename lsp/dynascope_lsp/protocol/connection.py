@@ -12,6 +12,7 @@ import re
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from lsprotocol import types
@@ -62,11 +63,9 @@ class ClientOutput:
         self._stream = stream
 
     def write(self, data: bytes) -> None:
-        try:
+        with suppress(OSError, ValueError):  # the end of its input is seen, too
             self._stream.write(data)
             self._stream.flush()
-        except (OSError, ValueError):
-            pass  # the end of its input is seen, too
 
     def close(self) -> None:
         """Leave it open: it ends with the process."""
@@ -116,10 +115,8 @@ class ClientConnection:
         self._call(self._ended)
 
     def _call(self, function: Any, *arguments: Any) -> None:
-        try:
+        with suppress(RuntimeError):  # where the loop has ended
             self._loop.call_soon_threadsafe(function, *arguments)
-        except RuntimeError:
-            pass  # the loop has ended
 
     def _end_in_time(self) -> None:
         timer = threading.Timer(SECONDS_TO_END, os._exit, (self.exit_code,))

@@ -69,7 +69,7 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
     for line, compiles in sorted(grouped.items()):
         if all(each.status == "skipped" for each in compiles):
             continue
-        function = snapshot.text.index.function_starting(line) if snapshot.text.index else None
+        function = snapshot.text.index.function_starting(line)
         name = max((each.function for each in compiles), key=len)
         breaks = set().union(*(places.get(each.id, set()) for each in compiles))
         name_line, last_line = (function.name_line, function.last_line) if function else (line, line)

@@ -1,4 +1,4 @@
-"""Provide the current facts about a file: read on first use, kept until the store changes."""
+"""Cache the facts about one file that hold now, and place them in the present text by the hashes of its lines."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
 
-from dynascope.explain.stories import story
+from dynascope.explain.coming_recompiles import not_yet_met
+from dynascope.explain.problem import Positions
+from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
-from dynascope.facts.profile.tree import seconds_of_calls
+from dynascope.facts.profile import seconds_of_calls
 from dynascope.facts.reader import View
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.not_yet_met import not_yet_met
+
+from dynascope_lsp.documents.alignment import Alignment
+from dynascope_lsp.documents.text import Text
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""
@@ -58,11 +62,11 @@ class FileFacts:
         first = first_runs(runs)
         compiled = {each.run for each in self.compiles.values()}
         newest: dict[Hashable, model.Run] = {}
-        for run in runs:
-            if run.id in compiled:
-                newest.setdefault(program_of(first[run.launch]), first[run.launch])
-        keys = {run.id: program_of(first[run.launch]) for run in runs if run.id in compiled}
-        return {number: (key, newest[key]) for number, key in keys.items()}
+        found = {}
+        for run in (run for run in runs if run.id in compiled):
+            key = program_of(first[run.launch])
+            found[run.id] = key, newest.setdefault(key, first[run.launch])
+        return found
 
     @cached_property
     def files(self) -> list[str]:
@@ -165,3 +169,49 @@ class FileFacts:
         else:
             self._blocks.move_to_end(number)
         return block
+
+
+class FactPositions(Positions):
+    """Map the facts about one file to the lines of one version of its text."""
+
+    def __init__(self, facts: FileFacts, text: Text, *, trusted: bool = False) -> None:
+        """Align the lines; a `trusted` text is the recorded one (a cell is found by its content)."""
+        self._facts = facts
+        self._alignments = {
+            number: Alignment(text.hashes if trusted else source.line_hashes, text.hashes)
+            for number, source in facts.view.sources.items()
+        }
+
+    def now(self, fact: model.Fact | model.Compile) -> int | None:
+        """Return the present line of a fact; None when that line was changed or removed."""
+        alignment = self._alignments.get(fact.source)
+        return alignment.now(fact.line) if alignment else None
+
+    def line(self, then: int) -> int | None:
+        """Return the present line of `then` by the newest source that has it: frames name no source."""
+        for number in sorted(self._alignments, reverse=True):
+            found = self._alignments[number].now(then)
+            if found is not None:
+                return found
+        return None
+
+    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, Distinct[model.TracedTensor]]]:
+        """Return the values of names after these present lines, each with its line."""
+        if self.identical:
+            return [(each.fact.line, each) for each in self._facts.tensors(first_line, last_line)]
+        then = [line for a in self._alignments.values() for line in a.then(first_line, last_line)]
+        if not then:
+            return []
+        placed = [(self.now(each.fact), each) for each in self._facts.tensors(min(then), max(then))]
+        return [(line, each) for line, each in placed if line is not None and first_line <= line <= last_line]
+
+    @cached_property
+    def identical(self) -> bool:
+        """Whether the text is still the recorded one."""
+        return all(each.identical for each in self._alignments.values())
+
+    def changed(self, first_line: int, last_line: int) -> bool:
+        """Whether these present lines differ from the traced ones, even if only in a comment."""
+        if self.identical:
+            return False
+        return not any(each.has_piece(first_line, last_line) for each in self._alignments.values())

@@ -7,46 +7,39 @@ from functools import cached_property
 
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, places
-from dynascope.explain.decisions import skipped_frames
-from dynascope.explain.failures import failed_compiles
+from dynascope.explain.details import told_of
+from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.kinds import KINDS, OF_LINES
 from dynascope.explain.of_launch import apart, empty, set_roots
 from dynascope.explain.problem import Identities, Problem
 from dynascope.explain.recompiles import recompiles
-from dynascope.explain.told import told_of
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.recompiles.causes import Cause, causes
-from msgspec import structs
+from msgspec import Struct, structs
 
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.file_facts import FactPositions, FileFacts
 from dynascope_lsp.recorded.findings import Finding, Related
-from dynascope_lsp.recorded.placement import FactPositions
-
-Locate = Callable[[str, int], int | None]
-"""Returns the present line for a path and a recorded line; None when the line is gone."""
 
 COMPILES_SHOWN = 10
 
 
-class Observations:
+class Observations(Struct, dict=True):
     """Make the findings of one file from its facts."""
 
-    def __init__(
-        self, facts: FileFacts, placement: FactPositions, text: Text, locate: Locate, ours: Callable[[str], bool]
-    ) -> None:
-        """Store the arguments; `ours` says whether a path is the user's rather than a library's."""
-        self._facts = facts
-        self._placement = placement
-        self._text = text
-        self._locate = locate
-        self._ours = ours
+    facts: FileFacts
+    placement: FactPositions
+    text: Text
+    locate: Callable[[str, int], int | None]
+    """Returns the present line for a path and a recorded line; None when the line is gone."""
+    ours: Callable[[str], bool]
+    """Says whether a path is the user's rather than a library's."""
 
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
-        facts, placement, identities = self._facts, self._placement, Identities(self._facts.reader.line_hashes)
+        facts, placement, identities = self.facts, self.placement, Identities(self.facts.reader.line_hashes)
         breaks = graph_breaks(facts.distinct("graph_breaks"), self._empty, identities, placement)
         own = [
             breaks,
@@ -83,7 +76,7 @@ class Observations:
             registry_id=problem.registry_id,
             type=problem.cause if problem.kind == "graphBreak" else "",
             compiles=self._ids(problem.compiles),
-            programs=self._facts.programs_of(compiles),
+            programs=self.facts.programs_of(compiles),
             related=[*related, *self._notes(problem)],
             stale=self._stale(line),
             guard=guard,
@@ -96,7 +89,7 @@ class Observations:
         for note in problem.notes:
             if note.kind == "more chains":
                 yield Related(problem.place.path, problem.place.line, note.text)
-            now = self._locate(note.place.path, note.place.line) if note.place is not None else None
+            now = self.locate(note.place.path, note.place.line) if note.place is not None else None
             if note.place is not None and now is not None:
                 told = f"{note.text.removesuffix(' at')} {note.subject or 'here'}"
                 yield Related(note.place.path, now, ": ".join([told, *note.details]))
@@ -105,19 +98,19 @@ class Observations:
         """Yield the breaks in libraries, at the user's line that led there. Breaks in the user's
         own files have their own diagnostics."""
         placed: dict[int, list[model.GraphBreak]] = {}
-        for each in self._facts.graph_breaks_below:
-            if self._ours(each.path):
+        for each in self.facts.graph_breaks_below:
+            if self.ours(each.path):
                 continue
-            frame = next((f for f in reversed(each.stack) if self._ours(f.path)), None)
-            if frame is None or frame.path != self._facts.path:
+            frame = next((f for f in reversed(each.stack) if self.ours(f.path)), None)
+            if frame is None or frame.path != self.facts.path:
                 continue  # another of the user's files is nearer
-            line = self._placement.line(frame.line)
+            line = self.placement.line(frame.line)
             if line is not None:
                 placed.setdefault(line, []).append(each)
         for line, facts in placed.items():
             for problem in graph_breaks(apart(facts), self._empty, identities):
                 place = problem.place
-                now = self._locate(place.path, place.line)
+                now = self.locate(place.path, place.line)
                 here = [Related(place.path, now, problem.whose)] if now is not None else []
                 yield self._finding(problem, line, title_below(problem), related=here)
 
@@ -125,16 +118,16 @@ class Observations:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
             structs.replace(each, line=line)
-            for each in self._facts.view.facts("recompiles")
-            if (line := self._placement.now(each)) is not None
+            for each in self.facts.view.facts("recompiles")
+            if (line := self.placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        found = causes(entries, self._facts.compiles, self._facts.reader.compile, rests)
-        problems = recompiles(found, self._facts.compiles, identities)
-        if self._placement.identical:  # else callers are at other lines than the breaks
+        found = causes(entries, self.facts.compiles, self.facts.reader.compile, rests)
+        problems = recompiles(found, self.facts.compiles, identities)
+        if self.placement.identical:  # else callers are at other lines than the breaks
             set_roots(breaks, problems)
         for cause, problem in zip(found, problems, strict=True):
-            compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
+            compared = self.facts.comparison(cause.compiles[0]) if cause.compiles else None
             yield self._finding(
                 problem,
                 told=self._compiles(cause, problem, compared),
@@ -145,41 +138,41 @@ class Observations:
     def _first_difference(self, compared: Compared | None) -> Iterable[Related]:
         """Yield the line of the first difference, and where each compile goes on."""
         for place, what in places(compared.comparison) if compared is not None else ():
-            now = self._locate(place.path, place.line)
+            now = self.locate(place.path, place.line)
             if now is not None:
-                yield Related(place.path, self._name_line(now) if place.path == self._facts.path else now, what)
+                yield Related(place.path, self._name_line(now) if place.path == self.facts.path else now, what)
 
     def _compiles(self, cause: Cause, problem: Problem, compared: Compared | None) -> Iterable[str]:
         """Yield the failed guards of each compile, the story of the first, and what differs in it."""
         notes = [note for note in problem.notes if note.kind == "compile"]
         for note in notes[:COMPILES_SHOWN]:
-            yield f"{self._facts.compile_id(note.compiles[0])} {note.text}"
+            yield f"{self.facts.compile_id(note.compiles[0])} {note.text}"
         if len(notes) > COMPILES_SHOWN:
             yield f"… and {len(notes) - COMPILES_SHOWN} more"
         refused = [number for note in notes for number in note.compiles if number not in cause.others + cause.compiles]
         for number in dict.fromkeys([*cause.compiles[:1], *refused[:1]]):
-            if story := " ".join(self._facts.story(cause, number)):
-                yield f"{self._facts.compile_id(number)}: {story}"
+            if story := " ".join(self.facts.story(cause, number)):
+                yield f"{self.facts.compile_id(number)}: {story}"
         if compared is not None:
             yield first_difference(compared.comparison)
 
     def _failed_compiles(self, identities: Identities) -> list[Finding]:
         """Return a finding for compiles that failed for another reason than the backend's."""
-        told = {number for each in self._facts.distinct("backend_failures") for number in each.compiles}
+        told = {number for each in self.facts.distinct("backend_failures") for number in each.compiles}
         failed = [
             each
-            for each in self._facts.own_compiles
+            for each in self.facts.own_compiles
             if each.status == "failed" and each.id not in told and "BackendCompilerFailed" not in (each.failure or "")
         ]
-        return [self._finding(each) for each in failed_compiles(failed, identities, self._placement)]
+        return [self._finding(each) for each in failed_compiles(failed, identities, self.placement)]
 
     def _skipped_frames(self) -> list[model.Compile]:
         """Return skipped frames, unless a graph break explains them or they had nothing to compile."""
-        broken = {number for each in self._facts.distinct("graph_breaks") for number in each.compiles}
-        broken |= {each.compile for each in self._facts.graph_breaks_below}
+        broken = {number for each in self.facts.distinct("graph_breaks") for number in each.compiles}
+        broken |= {each.compile for each in self.facts.graph_breaks_below}
         return [
             each
-            for each in self._facts.own_compiles
+            for each in self.facts.own_compiles
             if each.status == "skipped"
             and each.id not in broken
             and _NOTHING_TO_COMPILE not in (each.skip_reason or "")
@@ -187,27 +180,27 @@ class Observations:
 
     @cached_property
     def _empty(self) -> set[int]:
-        return empty(self._facts.compiles.values())
+        return empty(self.facts.compiles.values())
 
     def _rest_of(self, number: int) -> int | None:
         """Return the present line after which a resume function starts; None for a whole function."""
-        compile = self._facts.compiles.get(number)
-        return None if compile is None or compile.resumes_at is None else self._placement.line(compile.resumes_at)
+        compile = self.facts.compiles.get(number)
+        return None if compile is None or compile.resumes_at is None else self.placement.line(compile.resumes_at)
 
     def _ids(self, numbers: Iterable[int]) -> list[str]:
         """Return the ids of distinct compiles; equal compiles of several ranks are all kept."""
-        return [name for number in dict.fromkeys(numbers) if (name := self._facts.compile_id(number))]
+        return [name for number in dict.fromkeys(numbers) if (name := self.facts.compile_id(number))]
 
     def _name_line(self, line: int) -> int:
         """Return the line of `def` for a function whose code begins at a decorator."""
-        function = self._text.index.function_starting(line) if self._text.index else None
+        function = self.text.index.function_starting(line)
         return function.name_line if function else line
 
     def _stale(self, line: int) -> str | None:
-        if self._placement.identical:
+        if self.placement.identical:
             return None
-        function = self._text.index.function_at(line) if self._text.index else None
-        if function is None or not self._placement.changed(function.first_line, function.last_line):
+        function = self.text.index.function_at(line)
+        if function is None or not self.placement.changed(function.first_line, function.last_line):
             return None
         return f"{function.node.name} has been edited since"
 

@@ -1,4 +1,4 @@
-"""Collect the user's files of a program: those traced, the one started, and their imports."""
+"""Find the programs to debug for a document, and the user's files of each: those traced, and their imports."""
 
 from __future__ import annotations
 
@@ -6,9 +6,43 @@ import ast
 import os
 from collections.abc import Iterator
 
+from dynascope.facts import model
+from dynascope.facts.current_compiles import parsed
+from dynascope.facts.process_names import program_name
+
 from dynascope_lsp.documents.syntax import module_candidates
-from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
+
+
+def recorded_programs(snapshot: Snapshot, runs: list[model.Run] | None = None) -> dict[str, dict[str, object]]:
+    """Return launch arguments (`program` or `module`, `args`, `cwd`) by program, newest first.
+
+    Without `runs`, use all programs that traced the document. Leave out programs that are unknown or gone. If none is
+    left, return an empty name without arguments: the debugger then starts the file itself.
+    """
+    if runs is None:
+        runs = snapshot.facts.programs_of(snapshot.facts.compiles) if snapshot.facts is not None else []
+    found = {program_name(run): started for run in runs if (started := _launch_arguments(run))}
+    return found or {"": {}}
+
+
+def titled(title: str, name: str, programs: dict[str, dict[str, object]]) -> str:
+    """Return the title, with the name of the program where there are several."""
+    return f"{title} ({name})" if len(programs) > 1 else title
+
+
+def _launch_arguments(run: model.Run) -> dict[str, object]:
+    if run.origin != "recorded" or not os.path.isdir(run.folder):
+        return {}
+    known = parsed(run.program)
+    if known is None:
+        return {}
+    started: dict[str, object] = {"args": known.arguments, "cwd": run.folder}
+    if known.path is None:
+        return {"module": known.module, **started}
+    path = os.path.join(run.folder, known.path)
+    return {"program": path, **started} if os.path.isfile(path) else {}
+
 
 FILES = 100
 """The most files that are read: with more, callers cannot be certain."""
@@ -39,7 +73,7 @@ def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
 
 
 def _imported(snapshot: Snapshot, folders: list[str]) -> Iterator[str]:
-    for statement in snapshot.text.index.imports if snapshot.text.index else ():
+    for statement in snapshot.text.index.imports:
         if isinstance(statement, ast.ImportFrom):
             module = statement.module or ""
             names = [module, *(f"{module}.{alias.name}".lstrip(".") for alias in statement.names)]

@@ -22,15 +22,19 @@ def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
     """Return a name's values at a line: those assigned there, else by the nearest assignment
     above it in its function, else by one below it (a loop's last iteration)."""
     assert snapshot.placement is not None
-    here = [each for _, each in snapshot.placement.tensors(line, line) if _is(each, name, "assigned")]
+    here = [
+        each
+        for _, each in snapshot.placement.tensors(line, line)
+        if (each.fact.name, each.fact.role) == (name, "assigned")
+    ]
     if here:
         return here
-    function = snapshot.text.index.function_at(line) if snapshot.text.index else None
+    function = snapshot.text.index.function_at(line)
     first = max(function.first_line if function else 1, line - REACH)
     last = min(function.last_line if function else line, line + REACH)
     found: dict[int, list[Seen]] = {}
     for place, each in snapshot.placement.tensors(first, last):
-        if each.fact.name == name and _same_function(snapshot, place, line):
+        if each.fact.name == name and snapshot.text.index.function_at(place) is function:
             found.setdefault(place, []).append(each)
     if function is not None and function.first_line < first:
         for place, each in snapshot.placement.tensors(function.first_line, function.first_line):
@@ -54,12 +58,3 @@ def by_value(seen: list[Seen]) -> dict[str, list[Seen]]:
     for each in seen:
         rows.setdefault(each.fact.value, []).append(each)
     return rows
-
-
-def _is(seen: Seen, name: str, role: str) -> bool:
-    return seen.fact.name == name and seen.fact.role == role
-
-
-def _same_function(snapshot: Snapshot, one: int, other: int) -> bool:
-    index = snapshot.text.index
-    return index is None or index.function_at(one) is index.function_at(other)

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Protocol
 
 from dynascope_lsp.documents.text import Text
-from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.file_facts import FactPositions, FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.observed import Observations
-from dynascope_lsp.recorded.placement import FactPositions
 from dynascope_lsp.settings import Settings
 
 
@@ -48,7 +47,10 @@ class Snapshot:
         """Return observed and predicted findings by line; an observed break replaces predictions."""
         observed = self.observed
         seen = {each.line for each in observed if each.kind == "graphBreak"}
-        predicted = [each for each in self._predicted if each.line not in seen and not self._traced_without(each)]
+        expected = self.workspace.predictions(self.path) if self.settings.predictions else []
+        if expected:
+            seen |= self._traced_lines()  # there only observed breaks count
+        predicted = [each for each in expected if each.line not in seen]
         return sorted([*observed, *predicted], key=lambda each: (each.line, each.predicted))
 
     @cached_property
@@ -58,24 +60,13 @@ class Snapshot:
         workspace = self.workspace
         return Observations(self.facts, self.placement, self.text, workspace.locate, workspace.is_ours).findings()
 
-    @property
-    def _predicted(self) -> list[Finding]:
-        return self.workspace.predictions(self.path) if self.settings.predictions else []
-
-    def _traced_without(self, prediction: Finding) -> bool:
-        """Whether Dynamo traced the prediction's line, so that only observed breaks count."""
-        if self.facts is None or self.placement is None:
-            return False
-        return prediction.line in self._traced_lines
-
-    @cached_property
     def _traced_lines(self) -> set[int]:
-        assert self.facts is not None and self.placement is not None
-        function_at = self.text.index.function_at if self.text.index else lambda line: None
+        if self.facts is None or self.placement is None:
+            return set()
         lines = {now for line in self.facts.seconds_by_line if (now := self.placement.line(line)) is not None}
         return {
             line
             for line in lines
-            if (function := function_at(line)) is None
+            if (function := self.text.index.function_at(line)) is None
             or not self.placement.changed(function.first_line, function.last_line)
         }

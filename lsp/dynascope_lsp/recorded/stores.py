@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from dynascope.facts.damage import decoding
-from dynascope.facts.pruning import is_running
+from dynascope.facts.launches import is_running
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.schema import TABLES
 from dynascope.facts.store import (
@@ -25,6 +24,7 @@ from dynascope.facts.store import (
     WHAT_TO_DO,
     StoreMissing,
     StoreUnreadable,
+    decoding,
 )
 
 log = logging.getLogger(__name__)
@@ -58,9 +58,9 @@ class Store:
             status = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
             self._refused = None
-            return self._close()
+            return self.close()
         except OSError as error:  # a link to itself, a folder that may not be read
-            was_open = self._close()
+            was_open = self.close()
             if self._refused != _UNKNOWN:
                 self._refused = _UNKNOWN
                 self._tell(f"{self.path} cannot be read ({error.strerror}). {WHAT_TO_DO}")
@@ -69,7 +69,7 @@ class Store:
             return False
         file = (status.st_dev, status.st_ino)
         if self.reader is None or file != self._file:
-            was_open = self._close()
+            was_open = self.close()
             return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns)) or was_open
         try:
             with decoding():
@@ -86,8 +86,13 @@ class Store:
 
     def failed(self, error: Exception) -> None:
         """Close the store after a failed query, warn once, and ignore the file until it changes."""
-        self._close()
-        self._refuse(f"{self.path} cannot be read ({error}). {WHAT_TO_DO}")
+        self.close()
+        try:
+            status = self.path.stat()
+            self._refused = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except OSError:
+            self._refused = None
+        self._tell(f"{self.path} cannot be read ({error}). {WHAT_TO_DO}")
 
     def check(self) -> None:
         """Look for damage in the whole file. Raises sqlite3.Error."""
@@ -101,9 +106,6 @@ class Store:
             (nameless,) = self.reader.execute(lost).fetchone()
         if found != "ok" or nameless:
             raise sqlite3.DatabaseError(found.splitlines()[-1] if found != "ok" else "texts are missing")
-
-    def close(self) -> None:
-        self._close()
 
     def _of_runs(self, reader: Reader) -> set[tuple[str, int]]:
         found = reader.execute("SELECT host, pid FROM run WHERE ended IS NULL")
@@ -127,15 +129,8 @@ class Store:
         self._file, self._refused = file, None
         return True
 
-    def _refuse(self, problem: str) -> None:
-        try:
-            status = self.path.stat()
-            self._refused = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except OSError:
-            self._refused = None
-        self._tell(problem)
-
-    def _close(self) -> bool:
+    def close(self) -> bool:
+        """Close the reader; return whether there was one."""
         reader, self.reader = self.reader, None
         if reader is None:
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.scripted_session import ScriptedSession

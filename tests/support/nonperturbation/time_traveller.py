@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection
-from dynascope.wire.beyond_dap import FIRST_AGENT_ID
-from dynascope.wire.checkpoint import PREVIOUS_STOP
+from dynascope.wire.beyond_dap import FIRST_AGENT_ID, PREVIOUS_STOP
 from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (

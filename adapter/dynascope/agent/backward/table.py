@@ -24,9 +24,9 @@ from dynascope.agent.breakpoints.outlook import why_not_stopped
 from dynascope.agent.events.torch_names import HOOK_CALLS
 from dynascope.agent.program.user_code import real_path
 from dynascope.facts.user_stack import UserFrame
+from dynascope.wire.breakpoint_texts import names_function
 from dynascope.wire.dap import Breakpoint
 from dynascope.wire.from_agent import BreakpointChanged
-from dynascope.wire.function_names import names_function
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:

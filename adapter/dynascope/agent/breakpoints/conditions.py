@@ -13,7 +13,7 @@ from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.program.interruption import is_of_program
-from dynascope.wire.log_messages import Expression, pieces
+from dynascope.wire.breakpoint_texts import Expression, pieces
 
 __all__ = ["EvaluationError", "condition_holds", "fill", "format_log_message"]
 

@@ -104,7 +104,7 @@ def at_work(
 
 
 def stops(breakpoint_id: int) -> bool:
-    """Count a hit in the running program and return whether it stops (`wire.counting.counted`)."""
+    """Count a hit in the running program; return whether it stops (`wire.breakpoint_texts`)."""
     breakpoint = _at_work.get(breakpoint_id)
     return breakpoint is None or breakpoint.counts()
 

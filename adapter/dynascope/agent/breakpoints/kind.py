@@ -114,8 +114,8 @@ class LineKind(BreakpointKind):
 
     mode: ClassVar[str]
 
-    def set_lines(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[Breakpoint]:
-        """Make these the breakpoints of one file (a real path); return the state of each."""
+    def placed(self, path: str, asked: Sequence[SourceBreakpoint]) -> tuple[list[Breakpoint], list[PlacedBreakpoint]]:
+        """Return the state of each breakpoint of a file (a real path), and those to `use`."""
         states, rows = [], []
         for request in asked:
             where = place(path, request.line)
@@ -128,8 +128,7 @@ class LineKind(BreakpointKind):
                 states.append(rows[-1].state)
             except ValueError as error:
                 states.append(refused(request.id, str(error), where))
-        self.use(path, rows)
-        return states
+        return states, rows
 
     def refusal(self, asked: SourceBreakpoint, where: Placement) -> str | None:
         """Return a message for the user why this kind cannot stop there; None when it can."""

@@ -15,7 +15,7 @@ from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.agent.program.user_code import real_path
 from dynascope.explain import breakpoints as says
 from dynascope.explain.breakpoints import AFTER_BREAK, AT_IMPORT, IN_FILE, Expectation, Outlook
-from dynascope.explain.decisions import uncompiled
+from dynascope.explain.failures import uncompiled
 
 _COMPILER_FOLDERS = tuple(f"{os.sep}torch{os.sep}{name}{os.sep}" for name in ("_dynamo", "_functorch", "_inductor"))
 

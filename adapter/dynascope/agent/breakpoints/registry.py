@@ -97,7 +97,9 @@ class BreakpointKinds:
         }
         for mode, kind in self._by_mode.items():
             asked = [request for request in message.breakpoints if modes[request.id] == mode]
-            states |= {state.id: state for state in kind.set_lines(path, asked)}
+            states_of_kind, placed = kind.placed(path, asked)
+            kind.use(path, placed)
+            states |= {state.id: state for state in states_of_kind}
         return [states[request.id] for request in message.breakpoints]
 
     def attach(self, hook: Hook) -> None:

@@ -14,7 +14,7 @@ from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, 
 from dynascope.agent.speculation.rebuilt_guards import Filter, NotRebuilt, Rebuilding, filters_of_torch
 from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, sentences, some_values
-from dynascope.facts.generated.guards import FilteredGuards, duration
+from dynascope.facts.generated.model import FilteredGuards, duration
 
 _NOTHING_TO_EVALUATE = "With {} torch would find no compiled code here, and raise an error: no guard would be left."
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dynascope.agent.internals.guards.costs import Costs, check, measure
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
-from dynascope.facts.generated.guards import EvaluatedGuard, GuardCosts, duration
+from dynascope.facts.generated.model import EvaluatedGuard, GuardCosts, duration
 
 _measured: weakref.WeakKeyDictionary[Any, Costs] = weakref.WeakKeyDictionary()
 """The costs of each entry's guards, when they were measured last."""

@@ -17,7 +17,7 @@ from dynascope.agent.speculation.rebuilt_guards import NotRebuilt, Rebuilding
 from dynascope.agent.speculation.saved_guards import Saved, Saving, Trouble
 from dynascope.console import BadCommand
 from dynascope.explain.guards import condition, plain, sentences, some_values
-from dynascope.facts.generated.guards import GuardCosts, RefusedGuards, SavedGuards
+from dynascope.facts.generated.model import GuardCosts, RefusedGuards, SavedGuards
 from dynascope.facts.recompiles.guarded_value import readable
 
 _WAYS = {"aot_compile": Saving.by_aot_compile, "caching_precompile": Saving.by_caching_precompile}

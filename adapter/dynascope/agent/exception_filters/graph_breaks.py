@@ -33,7 +33,7 @@ from dynascope.agent.internals.variables.variables import SideEffects
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops
-from dynascope.explain.effects import Effect
+from dynascope.explain.details import Effect
 from dynascope.explain.graph_breaks import title
 from dynascope.explain.stops import breaks, graph_end
 from dynascope.facts import break_message

@@ -21,8 +21,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.explain.decisions import not_compiled
-from dynascope.explain.failures import NO_REASON, backend_failed, raised
+from dynascope.explain.failures import NO_REASON, backend_failed, not_compiled, raised
 from dynascope.explain.problem import first_line
 from dynascope.explain.stops import breaks
 from dynascope.facts import break_message

@@ -16,15 +16,12 @@ from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Heading, few
+from dynascope.agent.inspection.values.rows import Children, Heading, few
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.wire.beyond_dap import Parameter
-from dynascope.wire.dap import EvaluateResult, ScopesBody, StepInTargetsBody
+from dynascope.wire.dap import EvaluateResult, StepInTargetsBody
 from dynascope.wire.to_agent import Evaluate
-
-_CONSOLE = "Console"
-"""The scope of the names set in the debug console."""
 
 
 class Inspection(StopInspection):
@@ -40,8 +37,8 @@ class Inspection(StopInspection):
         self._translators = translators
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
-        self._console_scopes: dict[int, int] = {}
-        """The frame id of each console scope, by its variables reference."""
+        self._console_rows: dict[int, Children] = {}
+        """The names set in the debug console, which a client may set as variables; by frame."""
         self.frames += [symbolic_frame(self.add_frame(translator), translator) for translator in translators]
         self.add_runtime_frames(runtime_frames)
 
@@ -76,13 +73,8 @@ class Inspection(StopInspection):
         rows = list(headings(self.names(frame_id)))
         console = self._consoles.get(frame_id)
         if console is not None and console.has_names:
-            rows.append(Heading(_CONSOLE, few(console.rows)))
+            rows.append(Heading("Console", self._console_rows.setdefault(frame_id, few(console.rows))))
         return rows
-
-    def scopes(self, frame_id: int) -> ScopesBody:
-        body = super().scopes(frame_id)
-        self._console_scopes |= {s.variables_reference: frame_id for s in body.scopes if s.name == _CONSOLE}
-        return body
 
     @property
     def document_name(self) -> str:
@@ -99,9 +91,10 @@ class Inspection(StopInspection):
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         frame_id = request.frame_id
         if request.variables_reference is not None:
-            if request.variables_reference not in self._console_scopes:
+            rows, _ = self.children(request.variables_reference)
+            frame_id = next((frame for frame, own in self._console_rows.items() if own is rows), -1)
+            if frame_id not in self._console_rows:
                 raise NotSettable(f"{request.expression} {NOT_SET}")
-            frame_id = self._console_scopes[request.variables_reference]
         running = self.runtime_frame(frame_id)
         if running is not None:
             return self.evaluate_running(running, request)

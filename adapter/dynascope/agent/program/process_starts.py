@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.program.threads import hidden_frame
-from dynascope.wire.torch_processes import is_torchs
+from dynascope.wire.command_lines import is_torchs
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish")
 _COMPILERS = tuple(f"{os.sep}{name}{os.sep}" for name in (os.path.join("torch", "_inductor"), "triton"))

@@ -32,11 +32,9 @@ from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
 from dynascope.facts import break_message, user_stack
-from dynascope.facts.columns import TRACED
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
-from dynascope.facts.in_progress import model as in_progress
-from dynascope.facts.in_progress.board import Slot
+from dynascope.facts.in_progress import CompileInProgress, Slot
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -50,6 +48,7 @@ from dynascope.facts.model import (
     TracedFact,
 )
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.schema import TRACED
 from dynascope.facts.user_stack import UserFrame
 
 _EARLIER_KEPT = 8
@@ -100,7 +99,7 @@ class CompileRecording:
             self._function, self._path, self._line = wrapped, call.path, call.line
         clock = this_threads_clock()
         self._now = clock.now
-        about = in_progress.CompileInProgress(compile_id, self._function, self._path, self._line, line_of_break(code))
+        about = CompileInProgress(compile_id, self._function, self._path, self._line, line_of_break(code))
         self.shown = ShownCompile(slot, clock, about)
         self._clock = self.shown.compile.start
         self.thread = threading.get_ident()

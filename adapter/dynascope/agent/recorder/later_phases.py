@@ -9,9 +9,8 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts import model
-from dynascope.facts.in_progress.board import Board
-from dynascope.facts.in_progress.model import CompileInProgress
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.in_progress import Board, CompileInProgress
+from dynascope.facts.profile import Profile
 
 _KEPT = 200
 """For each compile: kernels that are tuned at run time may be many."""

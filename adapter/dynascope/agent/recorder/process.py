@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.events.torch_names import DYNAMO
 from dynascope.agent.program import collector
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.facts import command_line, pruning, store
+from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.current_compiles import command_line
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
+from dynascope.facts.launches import prune
 from dynascope.facts.model import CompileFacts, Run
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.profile import Profile
 from dynascope.facts.writer import Writer
 
 if TYPE_CHECKING:
@@ -199,7 +201,7 @@ class _Recording:
             if self._writer is None:
                 self._writer = Writer(self._path, _run(self._began))
                 _at_the_end_of_a_worker(self.end)
-                pruning.prune(self._path, self._writer.run)
+                prune(self._path, self._writer.run)
                 self._numbers.clear()
             if facts is not None:
                 self._numbers[facts.compile.compile_id] = self._writer.write(facts, trails)
@@ -271,7 +273,7 @@ def _run(began: float) -> Run:
 
 
 def _program() -> str:
-    return command_line.written(sys.argv, _module()) or sys.executable
+    return command_line(sys.argv, _module()) or sys.executable
 
 
 def _rank() -> int | None:

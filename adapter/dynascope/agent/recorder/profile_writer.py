@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.model import InlinedCall
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
+from dynascope.facts.profile import NO_PARENT, Phase, Profile, TracedFunction
 
 _PHASES_KEPT = 2_000
 

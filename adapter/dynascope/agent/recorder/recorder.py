@@ -36,9 +36,9 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.varying_guards import PinnedGlobals
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
-from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress import Board
 from dynascope.facts.model import Compile, CompileFacts
-from dynascope.facts.profile.model import Profile
+from dynascope.facts.profile import Profile
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
 P = ParamSpec("P")

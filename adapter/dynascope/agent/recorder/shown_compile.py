@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from dynascope.agent.program.clock import Clock
 from dynascope.agent.recorder.frame import RecordedFrame
-from dynascope.facts.in_progress.board import Slot
-from dynascope.facts.in_progress.model import CompileInProgress, Standing, TracingPlace
-from dynascope.facts.profile.model import Phase
+from dynascope.facts.in_progress import CompileInProgress, Slot, Standing, TracingPlace
+from dynascope.facts.profile import Phase
 
 _NAMES = 80
 """Phases whose time is told one by one; torch has some fifty names, and more for templates that it tunes."""

@@ -23,7 +23,7 @@ from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import LineTime, TensorRole, TracedTensor
-from dynascope.facts.profile.model import NO_PARENT
+from dynascope.facts.profile import NO_PARENT
 from dynascope.facts.user_stack import UserFrame
 
 LineTimes = dict[str, dict[int, list[float]]]

@@ -7,19 +7,22 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program import collector, process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
-from dynascope.agent.session.requests.registry import serve
+from dynascope.agent.session.requests.registry import AT_STOP, HANDLERS, RequestFailed
 from dynascope.agent.session.session import AgentSession
+from dynascope.agent.session.stopped_thread import answer, serve
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.from_agent import Hello
-from dynascope.wire.messages import Message, ToAgent
+from dynascope.wire.from_agent import Failure, Hello
+from dynascope.wire.messages import Message, Request, ToAgent
 from dynascope.wire.to_agent import ConfigurationDone, Configure
 
 _DYNAMO = "torch._dynamo"
+_NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 
 class Agent:
@@ -65,8 +68,20 @@ class Agent:
             self._awaited.discard(what)
 
     def receive(self, message: ToAgent) -> None:
-        """Serve one message."""
-        serve(self.session, message)
+        """Serve one message, on the stopped thread that it is about if there is one."""
+        session, kind = self.session, type(message)
+        find_thread, at_stop = AT_STOP.get(kind, (None, None))
+        ident = None if find_thread is None else find_thread(session, message)
+        if not isinstance(message, Request):
+            HANDLERS[kind](session, message)
+        elif ident is None or at_stop is None:
+            session.send(answer(message, partial(HANDLERS[kind], session, message), RequestFailed))
+        else:
+            session.stops.cancellation.expect(message.id)
+            is_stopped = ident in session.stops.stopped_threads()
+            if not (is_stopped and session.suspension.post(ident, partial(serve, session, message, at_stop))):
+                session.stops.cancellation.forget(message.id)
+                session.send(Failure(id=message.id, message=_NOT_STOPPED))
         if isinstance(message, Configure):
             self._is_there("configuration")
         elif isinstance(message, ConfigurationDone):

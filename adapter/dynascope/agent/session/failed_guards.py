@@ -14,8 +14,7 @@ from dynascope.agent.program.functions import paths_loaded
 from dynascope.explain import why as says
 from dynascope.explain.guards import must
 from dynascope.facts.recompiles import recompile_reason
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
-from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, state_wanted, wanted
 
 _ALIASES = "{} must be {}, and are {}"
 

@@ -26,7 +26,7 @@ from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
 from dynascope.agent.suspension.stops import CompileStops
-from dynascope.wire.from_agent import ConsoleOutput, DynamoReady, Stopping
+from dynascope.wire.from_agent import ConsoleOutput, DynamoReady
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
 
@@ -47,7 +47,7 @@ class AgentSession(SuspensionObserver):
         """Set by `ConfigurationDone`, and at the end of the session, to let the program start."""
         self.timeline = TimelineEvents()
         self._timeline_observer: TimelineObserver | None = None
-        self.stops = CompileStops(self._send_of_stops, suspension)
+        self.stops = CompileStops(send, suspension)
         self.hook: Hook | None = None
         self._effects: Effects | None = None
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
@@ -130,6 +130,7 @@ class AgentSession(SuspensionObserver):
                 self._configure_hook()
                 self._effects = Effects(hook)
                 self._timeline_observer = TimelineObserver(hook, self.timeline)
+                self.stops.tell_timeline = self._timeline_observer.stops
                 self.breakpoints.attach(hook)
                 for text in wrapping.warnings():
                     self.notice(f"dynascope: {text}\n")
@@ -138,11 +139,6 @@ class AgentSession(SuspensionObserver):
         self.tell_ready(missing)
         if self.suspension.kind == "pydevd" and observed.takes_the_trace_function():
             self.notice(observed.NOTICE)
-
-    def _send_of_stops(self, message: Message) -> None:
-        if isinstance(message, Stopping) and self._timeline_observer is not None:
-            self._timeline_observer.stops(message)
-        self.send(message)
 
     def tell_ready(self, missing: list[str]) -> None:
         """Tell the adapter that torch._dynamo is imported, and which names this torch lacks."""

@@ -1,9 +1,10 @@
-"""Requests that are served on a stopped thread: posts them there, and sends the replies."""
+"""Serve requests on a stopped thread, and answer them in every case."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,42 +17,24 @@ from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import Request
 from dynascope.wire.to_agent import Evaluate
 
-NOT_STOPPED = "This thread is not stopped at compile time any more."
-
 Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
 
 
-def post(session: AgentSession, thread_ident: int, request: Request, serve: Answer) -> None:
-    """Make a stopped thread serve a request. Any thread."""
-    cancellation = session.stops.cancellation
-    cancellation.expect(request.id)
-    is_stopped = thread_ident in session.stops.stopped_threads()
-    if not is_stopped or not session.suspension.post(thread_ident, lambda: _serve(session, request, serve)):
-        cancellation.forget(request.id)
-        session.send(Failure(id=request.id, message=NOT_STOPPED))
-
-
-def _serve(session: AgentSession, request: Request, serve: Answer) -> None:
+def serve(session: AgentSession, request: Request, handler: Answer) -> None:
     """Serve a request on the stopped thread, and send a reply in every case."""
     from dynascope.agent.inspection.values import EvaluationError
 
-    is_evaluation = isinstance(request, Evaluate)
-
-    def serve_request() -> Any:
-        inspection = session.stops.inspection()
-        if inspection is None:
-            raise LookupError("This stop is over.")
+    inspection, is_evaluation = session.stops.inspection(), isinstance(request, Evaluate)
+    make_body = partial(handler, inspection, request)
+    raised: BaseException | None = None
+    result: Reply | Failure
+    try:
         with contextlib.nullcontext() if is_evaluation else collection_postponed():
-            body = serve(inspection, request)
+            result = session.stops.cancellation.run(request.id, partial(answer, request, make_body, EvaluationError))
         if is_evaluation and inspection.evaluation_changed:
             inspection.evaluation_changed = False
             session.stops.invalidate(["variables"])
-        return body
-
-    raised: BaseException | None = None
-    try:
-        result = session.stops.cancellation.run(request.id, lambda: answer(request, serve_request, EvaluationError))
     except Cancelled:
         result = Failure(id=request.id, message="cancelled")
     except BaseException as error:  # raised by a signal handler: Ctrl-C ends an expression, otherwise the stop

@@ -27,8 +27,7 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import compiles, recompiles
-from dynascope.explain.decisions import not_compiled
-from dynascope.explain.failures import could_not_compile
+from dynascope.explain.failures import could_not_compile, not_compiled
 from dynascope.explain.graph_breaks import title
 from dynascope.explain.kinds import FILTERS, KINDS
 from dynascope.explain.problem import first_line

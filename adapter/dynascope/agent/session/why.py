@@ -21,7 +21,7 @@ from dynascope.agent.session.failed_guards import Failed, FrameStandIn, first_fa
 from dynascope.agent.session.tried_remedies import advice
 from dynascope.explain import why as says
 from dynascope.explain.coming_recompiles import sentence
-from dynascope.explain.stories import keywords_apart, keywords_since
+from dynascope.explain.recompiles import keywords_apart, keywords_since
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
 from dynascope.wire.dap import EvaluateResult
 

@@ -61,6 +61,7 @@ class CompileStops:
         self._acknowledged: dict[int, threading.Event] = {}
         self._over = False
         self.cancellation = Cancellation()
+        self.tell_timeline: Callable[[Stopping], object] = lambda stopping: None
         self.source_references: Iterator[int] = itertools.count(FIRST_AGENT_ID)
         """The reference numbers of documents, both of stops and of those that outlive a stop."""
         self._documents: dict[int, tuple[int, Source]] = {}
@@ -82,25 +83,12 @@ class CompileStops:
 
         `make_inspection` gets ids and, where debugpy shows none, the frames of the running program. It returns an
         inspection: the first `symbolic_frames` of its `frames` do not run.
-        `is_recorded`: the user looks at a recorded line, and nothing has stopped there.
+        `is_recorded`: the user looks at a recorded line, and nothing has stopped there. Called within a hook, which is
+        not counted for garbage collection.
         """
         is_stopped = this_threads_clock().stands  # and runs what is evaluated there: it cannot be resumed twice
         if self._over or is_stopped or not self._suspension.may_stop:
             return "continue"
-        collector.hook_begins()
-        try:
-            return self._wait(make_inspection, first_runtime_frame, stop, description, is_recorded)
-        finally:
-            collector.hook_ends()
-
-    def _wait(
-        self,
-        make_inspection: Callable[[Iterator[int], Sequence[types.FrameType]], Any],
-        first_runtime_frame: types.FrameType | None,
-        stop: Stop,
-        description: str,
-        is_recorded: bool,
-    ) -> ResumeCommand:
         thread, suspension = threading.current_thread(), self._suspension
         self.time_limits.tell()
         ident = threading.get_ident()
@@ -116,24 +104,24 @@ class CompileStops:
         suspension.prepare()
         interruption.stop_begins()
         try:
-            self._send(
-                Stopping(
-                    thread_ident=ident,
-                    thread_id=suspension.thread_id(),
-                    thread_name=thread.name,
-                    reason=stop.reason,
-                    description=description if stop.exception is None else stop.exception.description,
-                    frames=inspection.frames,
-                    symbolic_frames=len(symbolic),
-                    own_loop=own_loop,
-                    hit_breakpoint_ids=stop.breakpoint_ids,
-                    text=stop.text,
-                    documents=[document],
-                    exception=None if stop.exception is None else stop.exception.info,
-                    goes_back=inspection.travel_plan is not None,
-                    is_recorded=is_recorded,
-                )
+            stopping = Stopping(
+                thread_ident=ident,
+                thread_id=suspension.thread_id(),
+                thread_name=thread.name,
+                reason=stop.reason,
+                description=description if stop.exception is None else stop.exception.description,
+                frames=inspection.frames,
+                symbolic_frames=len(symbolic),
+                own_loop=own_loop,
+                hit_breakpoint_ids=stop.breakpoint_ids,
+                text=stop.text,
+                documents=[document],
+                exception=None if stop.exception is None else stop.exception.info,
+                goes_back=inspection.travel_plan is not None,
+                is_recorded=is_recorded,
             )
+            self.tell_timeline(stopping)
+            self._send(stopping)
             with this_threads_clock().standing():
                 if suspension.needs_acknowledgement and not self._over:  # the client may have left since
                     acknowledged.wait()

@@ -51,7 +51,7 @@ class Hook:
         self._suspension = suspension
         self.failures = HookFailures(lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)))
         self._checks: tuple[StopCheck, ...] = ()
-        self.callbacks = InstructionCallbacks(self.threads, self._instruction)
+        self.callbacks = InstructionCallbacks(self.threads, self._instruction, self.failures)
         self._activation_hooks = ActivationHooks(self._entered, self._left, self.failures)
         self.compiles = HookedCompiles(self.threads, suspension, stops, send)
         self.compile_hooks = convert_frame.CompileHooks(self.compiles, self.failures)
@@ -216,59 +216,50 @@ class Hook:
     # ---- instructions
 
     def _instruction(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
-        with self.failures:
-            self._follow(state, compile_state, activation, line)
+        stop = self._stop_before(state, compile_state, activation, line)
+        if stop is not None:
+            callers = translators.active_translators(activation.translator)[::-1]
+            at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
+            self.stop(state, callers[at:], stop, at_instruction=True)
 
-    def _follow(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
+    def _stop_before(
+        self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int
+    ) -> Stop | None:
+        """Return why to stop before the instruction, if there is a reason."""
         clock = compile_state.clock
         activation.advance(line)
         if activation.in_prologue or not self.enabled:
             if translators.in_resume_prologue(activation.translator):
                 clock.restored_at = clock.traced.position
-            return
+            return None
         clock.note_position()
         if compile_state.applied:
             make(compile_state.applied, clock.traced.position, activation.translator)
-        if self._arrives(state, compile_state, activation):
-            return
-        rehearses = compile_state.travel is not None and compile_state.travel.rehearsal is not None
+        travel = compile_state.travel
+        arrival = None if travel is None else time_travel.at_instruction(compile_state)
+        if arrival is not None:  # the user has gone back to this instruction
+            return arrival
+        rehearses = travel is not None and travel.rehearsal is not None
         activation.may_stop = rehearses or not clock.is_silent()
-        stop = self._stop_of_checks(state, activation)
+        stop: Stop | None = None
+        for check in self._checks:
+            if check.every_instruction or (activation.begins_line and activation.may_stop):
+                another = check.stops_at(state, activation)
+                if another is not None:
+                    stop = another if stop is None else stop.merged(another)
         if state.pause_pending:
-            state.pause_pending = False
-            if (
-                self._suspension.pause_requested()
-            ):  # pydevd has suspended the thread: no other reason reaches the client
-                stop = Stop("pause", stop.breakpoint_ids if stop is not None else [])
+            stop = self._paused(state, stop)
         if stop is None and activation.may_stop and not rehearses and self._step_ends(state, activation):
             stop = Stop("entry" if state.stops_on_entry else "step", text=state.new_compile)
             state.stops_on_entry = False
-        if stop is not None:
-            self._stop_at(state, activation, stop)
-
-    def _arrives(self, state: ThreadState, compile_state: CompileState, activation: Activation) -> bool:
-        """Whether the user has gone back to this instruction; stop there."""
-        if compile_state.travel is None:
-            return False
-        arrival = time_travel.at_instruction(compile_state)
-        if arrival is not None:
-            self._stop_at(state, activation, arrival)
-        return arrival is not None
-
-    def _stop_at(self, state: ThreadState, activation: Activation, stop: Stop) -> None:
-        callers = translators.active_translators(activation.translator)[::-1]
-        at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
-        self.stop(state, callers[at:], stop, at_instruction=True)
-
-    def _stop_of_checks(self, state: ThreadState, activation: Activation) -> Stop | None:
-        stop: Stop | None = None
-        for check in self._checks:
-            if not (check.every_instruction or (activation.begins_line and activation.may_stop)):
-                continue
-            another = check.stops_at(state, activation)
-            if another is not None:
-                stop = another if stop is None else stop.merged(another)
         return stop
+
+    def _paused(self, state: ThreadState, stop: Stop | None) -> Stop | None:
+        state.pause_pending = False
+        if not self._suspension.pause_requested():
+            return stop
+        # pydevd has suspended the thread: no other reason reaches the client
+        return Stop("pause", stop.breakpoint_ids if stop is not None else [])
 
     def _step_ends(self, state: ThreadState, activation: Activation) -> bool:
         stepping, frame, begins_line = state.stepping, activation.frame, activation.begins_line

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 from dynascope.agent.events.frames import note_line, on_each_instruction
+from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.activation import Activation
@@ -20,9 +21,11 @@ class InstructionCallbacks:
         self,
         threads: ThreadStates,
         on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
+        failures: HookFailures,
     ) -> None:
-        """Take `on_instruction`, called with the line; it may not raise."""
+        """Take `on_instruction`, called with the line, and contained."""
         self._threads = threads
+        self._failures = failures
         self._on_instruction = on_instruction
 
     def add(self, state: ThreadState, translator: Translator) -> None:
@@ -31,8 +34,7 @@ class InstructionCallbacks:
         if key in compile_state.activations:
             return
         activation = compile_state.activations[key] = Activation(translator, compile_state.frames[key])
-        instruction = self._on_instruction
-
+        instruction, failures = self._on_instruction, self._failures
         record = compile_state.clock.traced.indices.append
         tape_writer = compile_state.tape_writer
         watch = tape_writer.watcher(translator) if tape_writer is not None else None
@@ -42,7 +44,8 @@ class InstructionCallbacks:
             if watch is not None:
                 watch(line)
             note_line(translator, line)
-            instruction(state, compile_state, activation, line)
+            with failures:
+                instruction(state, compile_state, activation, line)
 
         on_each_instruction(translator, on_instruction)
 

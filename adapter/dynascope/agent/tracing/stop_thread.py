@@ -21,11 +21,10 @@ from dynascope.agent.tracing.step_continuation import StepContinuation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.time_travel.look_back import LookBack
-from dynascope.agent.tracing.time_travel.look_back_stops import LookBackStops, MakeInspection
+from dynascope.agent.tracing.time_travel.look_back_stops import LookBackStops
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
 from dynascope.agent.tracing.time_travel.travel import Travel
 from dynascope.agent.tracing.what_if.what_if import WhatIf
-from dynascope.wire.messages import ResumeCommand
 
 if TYPE_CHECKING:
     from dynascope.agent.tracing.history.frame_history import FrameHistory
@@ -80,7 +79,7 @@ class StopThread:
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
         plan_or_past = plan or _unless_empty(look_back)
         inspection = functools.partial(self._inspection, compile_state, stack, plan_or_past, what_if)
-        command = self._wait(state, inspection, stop, plan or look_back)
+        command = self._look_back_stops.wait(state, inspection, stop, plan or look_back)
         if plan is not None and isinstance(plan.chosen, Travel):
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
@@ -115,21 +114,10 @@ class StopThread:
             made.travel_plan = _unless_empty(look_back)
             return made
 
-        command = self._wait(state, inspection, stop, look_back)
+        command = self._look_back_stops.wait(state, inspection, stop, look_back)
         self._stops.step_prepared(-1)  # discard a prepared step: there are no instructions here
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
         state.step_lines = []
-
-    def _wait(
-        self, state: ThreadState, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack
-    ) -> ResumeCommand:
-        state.stepping.cancel()
-        state.new_compile = None
-        state.stops_at_compile_time = True
-        try:
-            return self._look_back_stops.wait(make_inspection, stop, plan)
-        finally:
-            state.stops_at_compile_time = False
 
     def _inspection(
         self,

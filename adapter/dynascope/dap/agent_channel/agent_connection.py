@@ -11,7 +11,7 @@ import contextlib
 import hmac
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,9 +19,9 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.pending_requests import PendingRequests
-from dynascope.dap.protocol.errors import RequestError, cause
+from dynascope.dap.protocol.call import RequestError, cause
+from dynascope.dap.protocol.connection import no_delay
 from dynascope.dap.protocol.launch_arguments import Address
-from dynascope.dap.protocol.transport import no_delay
 from dynascope.wire import channel, token_server
 from dynascope.wire.from_agent import Failure, Hello, Reply
 from dynascope.wire.messages import FromAgent, Request, ToAgent
@@ -45,6 +45,8 @@ class AgentConnection:
         self._pending: dict[int, Answer] = {}
         self.pending = PendingRequests(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
         self.closed = False
+        self.unreadable: str | None = None
+        """Why a message could not be read, with which the channel has ended."""
 
     def tell(self, message: ToAgent) -> None:
         """Send a notice; do nothing when the agent is gone."""
@@ -89,8 +91,8 @@ class AgentConnection:
         """Send a request and decode its reply's body. Raises RequestError, msgspec.DecodeError."""
         return msgspec.json.decode(await self.ask(request), type=body)
 
-    async def read(self, on_notice: Callable[[FromAgent], None]) -> str | None:
-        """Read until the channel closes; return None, or why a message could not be read."""
+    async def notices(self) -> AsyncGenerator[FromAgent, None]:
+        """Read until the channel closes: hand over replies, and yield the other messages."""
         try:
             while line := await self._reader.readline():
                 message = channel.decode_from_agent(line)
@@ -100,14 +102,13 @@ class AgentConnection:
                     if answer is not None:
                         answer(message)
                 else:
-                    on_notice(message)
+                    yield message
         except (ValueError, msgspec.DecodeError) as error:
-            return f"The agent sent a message that cannot be read ({error})."
+            self.unreadable = f"The agent sent a message that cannot be read ({error})."
         except OSError:
             pass
         finally:
             self.close()
-        return None
 
     def _refuse(self, request_id: int, why: str) -> None:
         """Answer a request with a Failure, instead of the agent."""

@@ -53,7 +53,7 @@ class PendingRequests:
     def cancelled(self, request_id: int) -> None:
         """Send the cancel a second time later: the first may have come just before a wait began."""
         loop = asyncio.get_running_loop()
-        loop.call_later(PATIENCE / 2, self._cancel_again, request_id)
+        loop.call_later(PATIENCE / 2, lambda: self._cancel(request_id) if request_id in self._unanswered else None)
         loop.call_later(PATIENCE, self._ends_not, request_id)
 
     def goes_on(self, thread_ident: int | None, when_stuck: Callable[[], None]) -> None:
@@ -84,10 +84,6 @@ class PendingRequests:
             if request_id in self._unanswered:
                 self._cancel(request_id)
                 self.cancelled(request_id)
-
-    def _cancel_again(self, request_id: int) -> None:
-        if request_id in self._unanswered:
-            self._cancel(request_id)
 
     def _ends_not(self, request_id: int) -> None:
         request = self._unanswered.get(request_id)

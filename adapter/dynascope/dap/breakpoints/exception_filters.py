@@ -14,7 +14,7 @@ import msgspec
 from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions, SetExceptionBreakpointsArguments
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import RequestError
 from dynascope.explain.kinds import FILTERS
 from dynascope.wire.dap import Breakpoint, BreakpointsBody
 from dynascope.wire.to_agent import ExceptionFilter, SetExceptionFilters

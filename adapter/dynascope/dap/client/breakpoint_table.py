@@ -14,9 +14,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from dynascope.wire import log_messages
 from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
-from dynascope.wire.counting import counted
+from dynascope.wire.breakpoint_texts import counted, logged_by_debugpy
 from dynascope.wire.dap import (
     Breakpoint,
     ClientBreakpoint,
@@ -241,6 +240,6 @@ def for_debugpy(entry: BreakpointEntry) -> Asked:
         condition = counted(entry.id, asked.condition, asked.hit_condition, getattr(asked, "log_message", None))
         asked = msgspec.structs.replace(asked, condition=condition, hit_condition=None)
     if isinstance(asked, ClientBreakpoint):
-        log_message = log_messages.for_debugpy(asked.log_message) if asked.log_message else None
+        log_message = logged_by_debugpy(asked.log_message) if asked.log_message else None
         return msgspec.structs.replace(asked, line=entry.line() or asked.line, mode=None, log_message=log_message)
     return asked

@@ -13,9 +13,8 @@ from msgspec import UNSET, Raw, UnsetType
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import InitializeArguments, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.call import Call
-from dynascope.dap.protocol.connection import Connection
+from dynascope.dap.protocol.connection import Connection, Transport
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.transport import Transport
 
 _numbers = itertools.count(1)
 PATIENCE = 1.0
@@ -121,7 +120,8 @@ class Client(Connection):
 
     def succeed(self, call: Call[Any], body: object = None) -> None:
         """Answer `call` with a body: a struct, a dict, raw JSON, or None for none."""
-        self.respond(call, Envelope("response", 0, success=True, body=_encoded(body)))
+        seq, command = call.seq, call.command
+        self.send(Envelope("response", 0, command=command, request_seq=seq, success=True, body=_encoded(body)))
 
     def refuse(self, seq: int, command: str, reason: str) -> None:
         """Answer the request number `seq` with an error for the user."""
@@ -130,7 +130,12 @@ class Client(Connection):
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 
     def event(self, name: str, body: object = None) -> None:
-        self.send(Envelope("event", 0, event=name, body=_encoded(body)))
+        self.send(event(name, body))
+
+
+def event(name: str, body: object = None) -> Envelope:
+    """Return an event to send."""
+    return Envelope("event", 0, event=name, body=_encoded(body))
 
 
 def _encoded(body: object) -> Raw | UnsetType:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import RequestError
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
 from dynascope.wire.channel import TOKEN_VARIABLE
-from dynascope.wire.token_file import token_file
+from dynascope.wire.token_server import token_file
 
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""

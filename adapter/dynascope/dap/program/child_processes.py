@@ -14,12 +14,11 @@ from dynascope import debugpy_adapter
 from dynascope.dap.agent_channel.agent_connection import open_listener
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
-from dynascope.dap.protocol.connection import Connection
+from dynascope.dap.protocol.call import RequestError, TransportError
+from dynascope.dap.protocol.connection import Connection, Transport, connect
 from dynascope.dap.protocol.envelope import UnreadableMessage
-from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.protocol.launch_arguments import Address
-from dynascope.dap.protocol.transport import Transport, connect
-from dynascope.wire.torch_processes import is_torchs
+from dynascope.wire.command_lines import is_torchs
 
 RUNS_ON = (
     "dynascope: child process {} is not debugged, nor are later ones: this client starts no sessions for them "

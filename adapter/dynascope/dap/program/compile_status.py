@@ -8,13 +8,14 @@ stop, when one is paused and when threads are listed.
 from __future__ import annotations
 
 import asyncio
-import os.path
 from typing import Any
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.client import PATIENCE, Client, Progress
-from dynascope.dap.protocol.errors import RequestError
-from dynascope.wire.to_agent import CompileOn, CompileOnBody, Compiles, CompilesBody, Compiling
+from dynascope.dap.protocol.call import RequestError
+from dynascope.explain.in_progress import progress
+from dynascope.explain.problem import where
+from dynascope.wire.to_agent import CompileOn, Compiles, Compiling
 
 INTERVAL = 0.5
 """Seconds between two requests for compiles, for clients that show progress."""
@@ -29,7 +30,7 @@ async def compiles(agent: AgentConnection | None) -> list[Compiling]:
     if agent is None or agent.closed:
         return []
     try:
-        return (await agent.ask_for(CompilesBody, Compiles())).compiles
+        return await agent.ask_for(list[Compiling], Compiles())
     except RequestError:
         return []
 
@@ -39,8 +40,7 @@ async def compile_on(agent: AgentConnection | None, thread_id: int) -> str:
     if agent is None or agent.closed:
         return ""
     try:
-        asked = agent.ask_for(CompileOnBody, CompileOn(thread_id=thread_id))
-        return (await asyncio.wait_for(asked, ANSWERS_WITHIN)).doing
+        return await asyncio.wait_for(agent.ask_for(str, CompileOn(thread_id=thread_id)), ANSWERS_WITHIN)
     except (RequestError, TimeoutError):
         return ""
 
@@ -126,13 +126,11 @@ class CompileProgress:
         for ident, row in working.items():
             name, since = self._since.setdefault(ident, (row.name, now))
             if ident in self._shown:
-                self._progress.update(self._shown[ident], _phase(row))
+                self._progress.update(self._shown[ident], _now(row))
             elif now - since >= PATIENCE - INTERVAL:
-                self._shown[ident] = self._progress.begin(f"torch.compile: {name}", _phase(row))
+                self._shown[ident] = self._progress.begin(f"torch.compile: {name}", _now(row))
 
 
-def _phase(compile: Compiling) -> str:
-    if compile.state == "backend":
-        return f"{compile.backend} compiles {compile.name}: {compile.nodes:,} nodes"
-    where = f"{os.path.basename(compile.path)}:{compile.line}"
-    return f"Dynamo traces {compile.name}, now at {where}: {compile.nodes:,} nodes so far"
+def _now(row: Compiling) -> str:
+    at = where(row.path, row.line)
+    return progress(row.name, row.nodes, at, row.backend if row.state == "backend" else None)

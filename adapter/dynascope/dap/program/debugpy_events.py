@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -77,7 +77,10 @@ class DebugpyEvents:
         message.body = raw(body)
         program.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
         if stop is None:
-            self._function_names_found(body.get("hitBreakpointIds", ()))
+            for entry in map(program.client.breakpoints.get, body.get("hitBreakpointIds", ())):
+                if entry is not None and entry.source is None and not entry.entered:
+                    entry.entered = True  # the name is that of a function
+                    program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
             if body.get("reason") == "pause":
                 program.in_background(self._send_with_compile(message, body))
                 return False
@@ -125,13 +128,6 @@ class DebugpyEvents:
                 "debugpy could not be injected into the process; the adapter's log says why (`dynascope dap --log-file "
                 "FILE`). Have the program call dynascope.listen(), and attach with `connect`."
             )
-
-    def _function_names_found(self, ids: Iterable[int]) -> None:
-        """Mark function breakpoints at which the running program stopped as naming a function."""
-        for entry in map(self._program.client.breakpoints.get, ids):
-            if entry is not None and entry.source is None and not entry.entered:
-                entry.entered = True
-                self._program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
     def _inherited(self) -> dict[str, object]:
         """Return the arguments that a child process's session inherits, and the interpreter."""

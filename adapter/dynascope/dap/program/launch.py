@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from dynascope.dap.program import injected_source, terminal_launch
-from dynascope.dap.protocol.errors import RequestError, cause
+from dynascope.dap.protocol.call import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import LaunchArguments
 
 _RUNPY = Path(injected_source.origin("dynascope")).parent / "agent" / "session" / "startup" / "runpy.py"

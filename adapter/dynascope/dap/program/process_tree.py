@@ -13,6 +13,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,13 +98,8 @@ def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
     import psutil  # type: ignore[import-untyped]
 
     for process in processes:
-        try:
-            if kill:
-                process.kill()
-            else:
-                process.terminate()
-        except psutil.Error:
-            pass
+        with suppress(psutil.Error):
+            process.kill() if kill else process.terminate()
 
 
 async def end_process(pid: int) -> None:

@@ -6,6 +6,7 @@ A restart makes a new Program; the client's breakpoints and settings belong to t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Literal
@@ -14,17 +15,15 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client, Progress
+from dynascope.dap.client.client import Client, Progress, event
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import CompileTimeStop, Stops, capabilities_at, own_stopped
-from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.errors import RequestError
-from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
-from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, PathMap
 from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import (
     BreakpointChanged,
@@ -107,7 +106,7 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.client.event(name, body)
+            self.client.send(event(name, body))
 
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
@@ -192,11 +191,13 @@ class Program(ABC):
         self.stops.clear()
 
     async def _read_agent(self, agent: AgentConnection) -> None:
-        why = await agent.read(self._on_notice)
+        async with contextlib.aclosing(agent.notices()) as notices:
+            async for notice in notices:
+                self._on_notice(notice)
         self.stops.clear()
-        if why is not None:
-            logger.error(why)
-            self.say(why)
+        if agent.unreadable is not None:
+            logger.error(agent.unreadable)
+            self.say(agent.unreadable)
         self.agent_is_gone()
 
     @abstractmethod
@@ -237,7 +238,9 @@ class Program(ABC):
                 self._sources_changed("new", notice.sources)
                 self._sources_changed("removed", notice.removed)
             case BreakpointChanged():
-                self._breakpoint_changed(notice)
+                entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
+                if entry is not None:
+                    self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
             case CompileBegins():
                 self.say_who_waits()
             case Invalidated():
@@ -251,28 +254,18 @@ class Program(ABC):
                 )
             case DynamoReady():
                 logger.info("hooked torch %s", notice.torch_version)
-                self._compiler_is_there()
-
-    def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
-        entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
-        if entry is not None:
-            self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
-
-    def _compiler_is_there(self) -> None:
-        progress = Progress(self.client)
-        if progress.is_shown and self.agent is not None:
-            self.in_background(CompileProgress(progress).follow(self.agent))
+                progress = Progress(self.client)
+                if progress.is_shown and self.agent is not None:
+                    self.in_background(CompileProgress(progress).follow(self.agent))
 
     def say_who_waits(self) -> None:
         """Report after `SETTLED` seconds which threads wait in the compiler for a stopped one."""
         if self._says_who_waits is None:
-            self._says_who_waits = asyncio.get_running_loop().call_later(SETTLED, self._say_who_waits)
-
-    def _say_who_waits(self) -> None:
-        self._says_who_waits = None
-        self.in_background(self._tell_waiting())
+            later = asyncio.get_running_loop().call_later
+            self._says_who_waits = later(SETTLED, lambda: self.in_background(self._tell_waiting()))
 
     async def _tell_waiting(self) -> None:
+        self._says_who_waits = None
         for holder, sentence in self._waiting.newly_waiting(await compiles(self.agent)):
             place = Source(path=self.paths.to_client(holder.path)) if holder.path else None
             self.say(sentence, source=place, line=holder.line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -16,14 +16,12 @@ from msgspec import Raw
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import StackFrameFormat
-from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.dap.protocol.launch_arguments import PathMap
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import DapStruct, StackFrame
 from dynascope.wire.from_agent import Stopping
-from dynascope.wire.messages import StoppedThreadRequest
 
 DESCRIPTION = "Paused at compile time"
-T = TypeVar("T")
 
 
 def needs_agent(format: StackFrameFormat | None) -> bool:
@@ -87,14 +85,10 @@ class StoppedThread(NamedTuple):
     agent: AgentConnection
     stop: CompileTimeStop
 
-    async def ask(self, request: StoppedThreadRequest) -> Raw:
-        """Have the thread serve a request; return its reply's body. Raises RequestError."""
-        request.thread_ident = self.stop.notice.thread_ident
-        return await self.agent.ask(request)
-
-    async def ask_for(self, body: type[T], request: StoppedThreadRequest) -> T:
-        """Have the thread serve a request; return its reply's body, decoded."""
-        return msgspec.json.decode(await self.ask(request), type=body)
+    @property
+    def ident(self) -> int:
+        """Return Python's id of the thread, by which the agent knows it."""
+        return self.stop.notice.thread_ident
 
 
 class Stops:
@@ -145,15 +139,11 @@ def merged_stack(stop: CompileTimeStop, frames: list[StackFrame], body: Raw, sta
     stack = _stack_decoder.decode(body)
     for number, frame in enumerate(stack.stack_frames):
         position = start + number
-        stack.stack_frames[number] = (
-            Raw(msgspec.json.encode(frames[position])) if position < stop.notice.symbolic_frames else _that_runs(frame)
-        )
+        if position < stop.notice.symbolic_frames:
+            stack.stack_frames[number] = Raw(msgspec.json.encode(frames[position]))
+        else:  # one of the program, which runs
+            stack.stack_frames[number] = Raw(bytes(frame).rstrip()[:-1] + b',"canRestart":false}')
     return stack
-
-
-def _that_runs(frame: Raw) -> Raw:
-    """Return debugpy's frame with the note that it cannot be restarted."""
-    return Raw(bytes(frame).rstrip()[:-1] + b',"canRestart":false}')
 
 
 def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:

@@ -25,12 +25,10 @@ from dynascope.dap.log import logger
 from dynascope.dap.program import attach, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, decode_body
-from dynascope.dap.protocol.call import Body, Call, NoArguments
-from dynascope.dap.protocol.connection import Connection
+from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError, TransportError, cause
+from dynascope.dap.protocol.connection import Connection, Transport, connect
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
-from dynascope.dap.protocol.errors import RequestError, TransportError, cause
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments, LaunchArguments, for_debugpy
-from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.channel import new_token
 
 INITIALIZE_TIMEOUT = 10.0
@@ -92,8 +90,11 @@ class ProgramWithDebugpy(Program):
     async def _refused(self, connection: Connection) -> Envelope | None:
         """Send `initialize`; return the response that refuses it, None when debugpy has accepted."""
         seconds = INITIALIZE_TIMEOUT if self._process is None else START_TIMEOUT
+        # debugpy reports child processes by an event
+        ours = {"adapterID": "debugpy", "supportsStartDebuggingRequest": False}
+        asked = connection.request("initialize", self.client.initialize_arguments | ours)
         try:
-            response = await asyncio.wait_for(connection.request("initialize", self._initialize_arguments()), seconds)
+            response = await asyncio.wait_for(asked, seconds)
         except TimeoutError:
             why = "What was connected to does not answer: it is not debugpy."
             if self._process is not None:
@@ -155,10 +156,6 @@ class ProgramWithDebugpy(Program):
     @property
     def _is_child(self) -> bool:
         return isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None
-
-    def _initialize_arguments(self) -> dict[str, Any]:
-        """Return the client's arguments, except that debugpy reports child processes by an event."""
-        return self.client.initialize_arguments | {"adapterID": "debugpy", "supportsStartDebuggingRequest": False}
 
     def _configuration(self) -> Raw:
         configuration = for_debugpy(self.configuration)
@@ -262,8 +259,13 @@ async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnectio
         raise RequestError("debugpy did not start the agent: the program does not respond.") from None
     if not response.success:
         raise RequestError(f"debugpy could not start the agent: {response.message}")
-    if why := _text(decode_body(response).get("result", "''")):
-        raise RequestError(why)
+    result = decode_body(response).get("result", "''")
+    try:
+        why = ast.literal_eval(result)  # debugpy's result is the repr() of the string
+    except (SyntaxError, ValueError):
+        why = result
+    if why:
+        raise RequestError(str(why))
     try:
         return await asyncio.wait_for(listener.accept(), HELLO_TIMEOUT)
     except TimeoutError:
@@ -271,11 +273,3 @@ async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnectio
             f"The agent in the program did not connect back within {HELLO_TIMEOUT:.0f} seconds. "
             "If the program runs on another machine or in a container, have it call dynascope.listen()."
         ) from None
-
-
-def _text(result: str) -> str:
-    """Return the string whose repr() is debugpy's result of an evaluation."""
-    try:
-        return str(ast.literal_eval(result))
-    except (SyntaxError, ValueError):
-        return result

@@ -11,8 +11,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program import attach, launch
 from dynascope.dap.program.process_tree import end_process
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, succeeded
-from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE
 from dynascope.wire.from_agent import Failure, Reply

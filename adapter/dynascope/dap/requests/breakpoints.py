@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS, place_exceptions
-from dynascope.dap.breakpoints.placement import place, place_file
+from dynascope.dap.breakpoints.placement import place
 from dynascope.dap.protocol.arguments import (
     BreakpointLocationsArguments,
     DataBreakpointInfoArguments,
@@ -15,8 +15,7 @@ from dynascope.dap.protocol.arguments import (
     SetInstructionBreakpointsArguments,
     ThreadArguments,
 )
-from dynascope.dap.protocol.call import Body, Call
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.requests.execution import check_stopped
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
@@ -61,7 +60,7 @@ async def set_breakpoints(session: DapSession, call: Call[SetBreakpointsArgument
     if breakpoints is None:
         breakpoints = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
     entries = session.client.breakpoints.replace_file(source, breakpoints)
-    return await place_file(session.running(), source, entries)
+    return await place(session.running(), "files", entries, source)
 
 
 @request("breakpointLocations", BreakpointLocationsArguments)
@@ -97,8 +96,10 @@ async def data_breakpoint_info(session: DapSession, call: Call[DataBreakpointInf
     if thread is None:
         return DataBreakpointInfo(data_id=None, description=_RUNNING)
     reference = arguments.variables_reference or None
-    return await thread.ask(
-        FindDataBreakpointAtStop(name=arguments.name, variables_reference=reference, frame_id=arguments.frame_id)
+    return await thread.agent.ask(
+        FindDataBreakpointAtStop(
+            thread_ident=thread.ident, name=arguments.name, variables_reference=reference, frame_id=arguments.frame_id
+        )
     )
 
 

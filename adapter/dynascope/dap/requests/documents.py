@@ -7,8 +7,7 @@ from typing import Any
 
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, SourceArguments
-from dynascope.dap.protocol.call import Body, Call, NoArguments
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
@@ -56,7 +55,9 @@ async def locations(session: DapSession, call: Call[LocationsArguments]) -> Body
     thread = thread_of(session, reference)
     if thread is None:
         raise RequestError(f"There is no location {reference}.")
-    location = await thread.ask_for(LocationsBody, Locations(location_reference=reference))
+    location = await thread.agent.ask_for(
+        LocationsBody, Locations(thread_ident=thread.ident, location_reference=reference)
+    )
     mapped = session.running().paths.source_to_client(location.source)
     return LocationsBody(source=mapped or location.source, line=location.line)
 

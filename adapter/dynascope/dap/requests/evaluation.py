@@ -12,8 +12,7 @@ from dynascope import console
 from dynascope.dap.program.program import decode_body
 from dynascope.dap.program.stops import StoppedThread
 from dynascope.dap.protocol.arguments import CompletionsArguments, EvaluateArguments
-from dynascope.dap.protocol.call import Body, Call
-from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
@@ -74,13 +73,14 @@ async def _ask_agent(thread: StoppedThread, arguments: EvaluateArguments, hints:
     """Have the stopped thread evaluate; with `hints` at a command that an error may come from."""
     assert arguments.frame_id is not None
     request = Evaluate(
+        thread_ident=thread.ident,
         frame_id=arguments.frame_id,
         expression=arguments.expression,
         context=arguments.context or "repl",
         hex=arguments.format is not None and arguments.format.hex,
     )
     try:
-        return await thread.ask(request)
+        return await thread.agent.ask(request)
     except RequestError as error:
         line, told = arguments.expression, str(error)
         is_unknown = told.startswith(f"NameError: name '{line.strip()}'") or console.is_misspelt(line)
@@ -167,7 +167,7 @@ def _before_cursor(arguments: CompletionsArguments) -> str:
 
 async def _names(thread: StoppedThread, frame_id: int, prefix: str) -> list[Variable]:
     variables: list[Variable] = []
-    for scope in (await thread.ask_for(ScopesBody, Scopes(frame_id=frame_id))).scopes:
+    for scope in (await thread.agent.ask_for(ScopesBody, Scopes(thread_ident=thread.ident, frame_id=frame_id))).scopes:
         if scope.name in NAMED_BY_CODE:
             variables += await _variables(thread, scope.variables_reference, prefix)
     names = {variable.name for variable in variables}
@@ -192,9 +192,9 @@ async def _attributes(thread: StoppedThread, frame_id: int, expression: str, pre
 
 
 async def _evaluated(thread: StoppedThread, frame_id: int, expression: str) -> EvaluateResult | None:
-    request = Evaluate(frame_id=frame_id, expression=expression, context="hover")
+    request = Evaluate(thread_ident=thread.ident, frame_id=frame_id, expression=expression, context="hover")
     try:
-        return await thread.ask_for(EvaluateResult, request)
+        return await thread.agent.ask_for(EvaluateResult, request)
     except RequestError:
         return None  # half-typed expressions get no error message
 
@@ -203,5 +203,5 @@ async def _variables(thread: StoppedThread, reference: int, prefix: str | None =
     """Return all children, or, faster, only the named ones that begin with `prefix`."""
     if not reference:
         return []
-    request = Variables(variables_reference=reference, prefix=prefix)
-    return (await thread.ask_for(VariablesBody, request)).variables
+    request = Variables(thread_ident=thread.ident, variables_reference=reference, prefix=prefix)
+    return (await thread.agent.ask_for(VariablesBody, request)).variables

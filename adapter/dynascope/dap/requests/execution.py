@@ -11,22 +11,19 @@ from dynascope.dap.program.compile_status import compile_on, compiles, named, wh
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import CompileTimeStop
 from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
-from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import (
     IsStopped,
-    IsStoppedBody,
     Pause,
     Resume,
     RunningStack,
     RunningStackBody,
     SingleThread,
-    SingleThreadBody,
     Threads,
 )
 
@@ -71,7 +68,7 @@ async def single_thread(session: DapSession, call: Call[Any]) -> int | None:
     if not arguments.single_thread or program.agent is None or alone_anyway:
         return None
     request = SingleThread(thread_id=arguments.thread_id)
-    return (await program.agent.ask_for(SingleThreadBody, request)).thread_ident
+    return await program.agent.ask_for(int, request)
 
 
 async def check_stopped(program: Program, thread_id: int, what: str = "step") -> None:
@@ -82,7 +79,7 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
     agent = program.agent
     if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
         return
-    if program.debugpy is not None and (await agent.ask_for(IsStoppedBody, IsStopped(thread_id=thread_id))).stopped:
+    if program.debugpy is not None and await agent.ask_for(bool, IsStopped(thread_id=thread_id)):
         return
     waits = await why_it_waits(agent, thread_id)
     if waits is not None:

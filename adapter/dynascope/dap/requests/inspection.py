@@ -28,9 +28,8 @@ from dynascope.dap.protocol.arguments import (
     StackTraceArguments,
     VariablesArguments,
 )
-from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
@@ -85,8 +84,13 @@ async def _frames(program: Program, stop: CompileTimeStop, format: StackFrameFor
         return stop.frames
     if program.agent is None or not needs_agent(format):
         return [named(frame, format, None) for frame in stop.frames]
-    request = FormatStack(parameters=wants_parameters(format), include_all=format.include_all, hex=format.hex)
-    body = await StoppedThread(program.agent, stop).ask_for(FormattedStackBody, request)
+    request = FormatStack(
+        thread_ident=stop.notice.thread_ident,
+        parameters=wants_parameters(format),
+        include_all=format.include_all,
+        hex=format.hex,
+    )
+    body = await program.agent.ask_for(FormattedStackBody, request)
     return [
         named(program.paths.frame_to_client(frame), format, parameters)
         for frame, parameters in zip(body.stack_frames, body.parameters, strict=True)
@@ -98,7 +102,7 @@ async def scopes(session: DapSession, call: Call[FrameArguments]) -> Body:
     thread = thread_of(session, call.arguments.frame_id)
     if thread is None:
         return session.pass_to_debugpy(call)
-    return await thread.ask(Scopes(frame_id=call.arguments.frame_id))
+    return await thread.agent.ask(Scopes(thread_ident=thread.ident, frame_id=call.arguments.frame_id))
 
 
 @request("variables", VariablesArguments, cancellable=True)
@@ -108,8 +112,9 @@ async def variables(session: DapSession, call: Call[VariablesArguments]) -> Body
     thread = thread_of(session, arguments.variables_reference)
     if thread is None:
         return session.pass_to_debugpy(call, _explain)
-    return await thread.ask(
+    return await thread.agent.ask(
         Variables(
+            thread_ident=thread.ident,
             variables_reference=arguments.variables_reference,
             filter=arguments.filter,
             start=arguments.start,
@@ -156,13 +161,14 @@ async def _set(
 ) -> SetExpressionBody:
     """Set the value and return the response's body. Raises RequestError if it cannot be set."""
     request = Evaluate(
+        thread_ident=thread.ident,
         frame_id=frame_id,
         expression=expression,
         assigned=arguments.value,
         hex=arguments.format is not None and arguments.format.hex,
         variables_reference=reference,
     )
-    result = await thread.ask_for(EvaluateResult, request)
+    result = await thread.agent.ask_for(EvaluateResult, request)
     return SetExpressionBody(
         value=result.result,
         type=result.type,

@@ -22,15 +22,12 @@ from dynascope.dap.protocol.arguments import (
     SetExceptionBreakpointsArguments,
     TerminateArguments,
 )
-from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.protocol.launch_arguments import (
     AttachArguments,
     LaunchArguments,
     RestartArguments,
-    read_attach,
-    read_launch,
 )
 from dynascope.dap.requests.registry import CAPABILITIES, capability, request
 from dynascope.dap.session import DapSession
@@ -141,7 +138,7 @@ async def restart(session: DapSession, call: Call[RestartArguments]) -> Body:
     old = session.running()
     new_configuration = call.arguments.arguments
     configuration = old.configuration if new_configuration is None else new_configuration
-    arguments = read_launch(configuration) if old.launched else read_attach(configuration)
+    arguments = msgspec.json.decode(msgspec.json.encode(configuration), type=type(old.arguments))
     old.quiet = True
     await session.end_program(None)
     answered: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.dap.program.program import Program
-from dynascope.dap.program.stops import CompileTimeStop, StoppedThread
+from dynascope.dap.program.stops import CompileTimeStop
 from dynascope.dap.protocol.arguments import (
     FrameArguments,
     GotoArguments,
@@ -17,9 +17,8 @@ from dynascope.dap.protocol.arguments import (
     ResumeArguments,
     StepArguments,
 )
-from dynascope.dap.protocol.call import Body, Call, NoArguments
+from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.envelope import raw
-from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import announce_single_thread, check_stopped, resume, single_thread
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
@@ -86,7 +85,7 @@ async def step_in_targets(session: DapSession, call: Call[FrameArguments]) -> Bo
     thread = thread_of(session, call.arguments.frame_id)
     if thread is None:
         return session.pass_to_debugpy(call)
-    return await thread.ask(FindStepInTargets(frame_id=call.arguments.frame_id))
+    return await thread.agent.ask(FindStepInTargets(thread_ident=thread.ident, frame_id=call.arguments.frame_id))
 
 
 @request("stepBack", StepArguments, ordered=True)
@@ -123,10 +122,15 @@ async def go_back(
     agent = session.running().agent
     if stop is None or agent is None:
         raise RequestError(_ONLY_COMPILE_TIME)
-    request = PrepareTravel(
-        command=command, granularity="instruction" if by_instruction else "line", frame_id=frame_id, target_id=target_id
+    await agent.ask(
+        PrepareTravel(
+            thread_ident=stop.notice.thread_ident,
+            command=command,
+            granularity="instruction" if by_instruction else "line",
+            frame_id=frame_id,
+            target_id=target_id,
+        )
     )
-    await StoppedThread(agent, stop).ask(request)
     call.raw = raw({"threadId": stop.notice.thread_id})  # debugpy resumes it as for a step
     return resume(session, call, "next", stop)
 
@@ -142,7 +146,8 @@ async def goto_targets(session: DapSession, call: Call[GotoTargetsArguments]) ->
     if arguments.source.path is None:
         raise RequestError(_NO_FILE)
     path = program.paths.to_program(arguments.source.path)
-    return await StoppedThread(program.agent, stop).ask(FindGotoTargets(path=path, line=arguments.line))
+    ident = stop.notice.thread_ident
+    return await program.agent.ask(FindGotoTargets(thread_ident=ident, path=path, line=arguments.line))
 
 
 @request("goto", GotoArguments, ordered=True)

@@ -1,1 +1,1 @@
-"""Compare two compiles of a function: `trail` is what was recorded, `traced` what is compared."""
+"""Compare two compiles of a function: `trail` has both what was recorded and what is compared."""

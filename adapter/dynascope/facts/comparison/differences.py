@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from dynascope.facts.comparison.traced import Decision, DecisionKind, TracedCompile, TracedPlace
+from dynascope.facts.comparison.trail import Decision, DecisionKind, TracedCompile, TracedPlace
 
 DifferenceKind = DecisionKind | Literal["branch"]
 """`branch`: which line each compile traces next."""

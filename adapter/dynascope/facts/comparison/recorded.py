@@ -10,8 +10,7 @@ from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, compare
-from dynascope.facts.comparison.traced import Decision, TracedCompile, TracedLine, TracedPlace, TraceEnd
-from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.comparison.trail import Decision, TracedCompile, TracedLine, TracedPlace, TraceEnd, Trail
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import reason, same_value
 

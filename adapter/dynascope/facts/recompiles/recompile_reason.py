@@ -94,8 +94,8 @@ def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:
 
     A line that only uses the value first is passed over, if there is one that needs the guard.
     """
-    comments = [(_is_first_use(text, found), found) for found in _COMMENT.finditer(text.partition(_STACK)[0])]
-    for _, comment in sorted(comments, key=lambda each: each[0]):
+    comments = _COMMENT.finditer(text.partition(_STACK)[0])
+    for comment in sorted(comments, key=lambda each: _FIRST_USE.match(text, each.end()) is not None):
         shortened = comment["path"].rpartition("# ")[2].strip()
         path = next((path for path in paths if path.endswith(shortened)), None)
         if path is not None:
@@ -116,7 +116,3 @@ def is_range_of_mark(text: str) -> bool:
 def is_of_zero_and_one(text: str) -> bool:
     """Whether a guard on a size exists only because Dynamo compiles 0 and 1 by themselves."""
     return "due to 0/1 specialization" in text and _MAKER.search(text) is None
-
-
-def _is_first_use(text: str, comment: re.Match[str]) -> bool:
-    return _FIRST_USE.match(text, comment.end()) is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from dynascope.report.opening import chosen_launch, opened
+from dynascope.report.sources import chosen_launch, opened
 
 
 @click.command()
@@ -27,8 +27,7 @@ def profile(
     pstats: Path | None,
 ) -> None:
     """Show where the time of compiles went: by function, line and phase of torch."""
-    from dynascope.report.profile import exports
-    from dynascope.report.profile.measured import measured
+    from dynascope.report.profile.measured import chrome_trace, measured, pstats_dump
 
     with opened(workspace, facts) as reader:
         launch = chosen_launch(reader, launch)
@@ -39,10 +38,10 @@ def profile(
             rows = [{"name": each.name, "compile": each.compile, "trees": each.roots} for each in found]
             click.echo(msgspec.json.format(msgspec.json.encode(rows)))
         if chrome is not None:
-            chrome.write_text(json.dumps(exports.chrome_trace(found)), encoding="utf-8")
+            chrome.write_text(json.dumps(chrome_trace(found)), encoding="utf-8")
             click.echo(f"Written to {chrome}: open it in Perfetto or chrome://tracing.", err=as_json)
         if pstats is not None:
-            pstats.write_bytes(exports.pstats_dump(found))
+            pstats.write_bytes(pstats_dump(found))
             click.echo(f"Written to {pstats}: read it with python -m pstats {pstats}.", err=as_json)
         if not (as_json or chrome or pstats):
             from rich.console import Console

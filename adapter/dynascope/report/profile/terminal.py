@@ -7,10 +7,10 @@ from rich.markup import escape
 
 from dynascope.explain.compiles import LEFT_UNCOMPILED, time_spent
 from dynascope.facts import model
-from dynascope.facts.profile.totals import Total, totals
+from dynascope.facts.profile import Total, totals
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
-from dynascope.report.summary import SlowLine, slowest_lines
+from dynascope.report.summary import slowest_lines
 
 _SHOWN = 15
 
@@ -27,7 +27,10 @@ def print_profile(measured: list[Measured], lines: list[model.LineTime], sources
     phases = [each for each in found if not each.is_function and each.key[1] not in roots]
     _print_totals("Phases of torch", "with parts", phases, console)
     rows = [
-        ([f"{line.seconds * 1e3:.1f}", f"{line.visits}"], f"{_where(line.path, line.line)}  {_code(line, sources)}")
+        (
+            [f"{line.seconds * 1e3:.1f}", f"{line.visits}"],
+            f"{_where(line.path, line.line)}  [dim]{escape(sources.line(line.path, line.line))}[/]",
+        )
         for line in slowest_lines(lines)
     ]
     _print_table("Lines that Dynamo traced", ["own ms", "visits"], rows, console)
@@ -59,19 +62,13 @@ def _print_table(title: str, columns: list[str], rows: list[tuple[list[str], str
     if title:
         console.print(f"\n[bold]{title}[/]")
     widths = [max(9, len(column) + 2) for column in columns]
-    console.print(
-        "[dim]" + "".join(f"{column:>{width}}" for column, width in zip(columns, widths, strict=True)) + "[/]"
-    )
+    console.print(f"[dim]{_aligned(columns, widths)}[/]")
     for numbers, text in rows:
         console.print(f"[cyan]{_aligned(numbers, widths)}[/]  {text}")
 
 
 def _aligned(cells: list[str], widths: list[int]) -> str:
     return "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-
-
-def _code(line: SlowLine, sources: Sources) -> str:
-    return f"[dim]{escape(sources.line(line.path, line.line))}[/]"
 
 
 def _where(path: str, line: int) -> str:

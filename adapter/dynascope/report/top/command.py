@@ -32,7 +32,7 @@ def top(pids: tuple[int, ...], once: bool, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        from dynascope.report.top.snapshot import snapshot
+        from dynascope.report.top.screen import snapshot
 
         click.echo(msgspec.json.format(msgspec.json.encode([snapshot(each) for each in found])))
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from dynascope.facts.in_progress.reading import ProcessSeen, read
+from dynascope.facts.in_progress import ProcessSeen, read
 
 _NOT_RECORDED = (
     "{named} is not recorded, so what it compiles is not known. Start it with `dynascope run`, or with "

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple, get_args
 from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
+from dynascope.wire.breakpoint_texts import names_function
 from dynascope.wire.dap import DataAccess, DataBreakpoint, DataBreakpointInfo
-from dynascope.wire.function_names import names_function
 
 Kind = Literal["local", "source", "symbol", "node"]
 ANYWHERE = "*"

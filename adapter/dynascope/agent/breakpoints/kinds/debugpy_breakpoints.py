@@ -20,7 +20,7 @@ from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.explain import breakpoints as says
 from dynascope.explain.breakpoints import ALWAYS_RUNS, RUNS_UNCOMPILED
-from dynascope.wire.counting import counted
+from dynascope.wire.breakpoint_texts import counted
 from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
 if TYPE_CHECKING:

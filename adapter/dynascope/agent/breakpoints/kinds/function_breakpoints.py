@@ -18,8 +18,8 @@ from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.explain.breakpoints import NO_FUNCTION_YET
+from dynascope.wire.breakpoint_texts import names_function_of
 from dynascope.wire.dap import Breakpoint, FunctionBreakpoint
-from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.visit import Visit
-from dynascope.wire.function_names import names_function_of
+from dynascope.wire.breakpoint_texts import names_function_of
 from dynascope.wire.messages import Message
 
 

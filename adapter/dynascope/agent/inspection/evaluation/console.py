@@ -29,7 +29,7 @@ from dynascope.agent.isolation.comptime_context import console_text
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.program.interruption import Cancelled
-from dynascope.explain.effects import effect
+from dynascope.explain.details import effect
 
 NOT_SET = (
     "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "

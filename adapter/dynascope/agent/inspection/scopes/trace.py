@@ -34,7 +34,7 @@ from dynascope.agent.internals.guards.guards import (
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, Symbols
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.wire.checkpoint import CHANGES
+from dynascope.wire.beyond_dap import CHANGES
 
 _EMPTY = "(not recorded: it is in compiles that begin once something has stopped; go back once, and it is here)"
 

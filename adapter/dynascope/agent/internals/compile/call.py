@@ -15,8 +15,8 @@ import torch
 from torch._dynamo import polyfills
 
 from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
+from dynascope.facts.recompiles.causes import Keyed
 from dynascope.facts.recompiles.guarded_value import GuardedValue
-from dynascope.facts.recompiles.known import Keyed
 
 
 def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[str, str]]:

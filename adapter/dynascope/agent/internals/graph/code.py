@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import torch
 
 from dynascope.agent.internals.graph.graph import argument_text, example_of, example_text, input_expression, target_text
-from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, bounded
-from dynascope.facts.generated.names import users_name
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, bounded, users_name
 from dynascope.facts.user_stack import UserFrame
 
 _INFIX = {

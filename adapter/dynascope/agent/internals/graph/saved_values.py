@@ -10,7 +10,7 @@ import torch
 
 from dynascope.agent.internals.graph.code import CodeLine, CodePlace, places_of, statement, value_of_aot
 from dynascope.agent.internals.sources import source_text
-from dynascope.facts.generated.names import users_name
+from dynascope.facts.generated.model import users_name
 
 _USERS_TOLD = 10
 _INPUT = "it is an input of the graph, which exists anyway"

@@ -9,9 +9,8 @@ from dynascope.agent.recorder import process
 from dynascope.agent.recorder.process import ProcessRecording
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import AgentSession
-from dynascope.explain.comparison import summary
+from dynascope.explain.comparison import columns, summary
 from dynascope.facts import model
-from dynascope.facts.comparison.columns import columns
 from dynascope.facts.comparison.recorded import (
     Compared,
     NotComparable,
@@ -23,7 +22,7 @@ from dynascope.facts.comparison.recorded import (
     no_compile,
     replaced,
 )
-from dynascope.facts.comparison.traced import TracedPlace
+from dynascope.facts.comparison.trail import TracedPlace
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.wire.beyond_dap import CompareBody, ComparedPlace

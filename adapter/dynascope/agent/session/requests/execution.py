@@ -9,22 +9,19 @@ from dynascope.agent.recorder import process
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves
 from dynascope.agent.session.session import AgentSession
-from dynascope.explain.in_progress import doing
+from dynascope.explain.in_progress import OF_LATER, doing
 from dynascope.wire.dap import ThreadsBody
 from dynascope.wire.to_agent import (
     CompileOn,
-    CompileOnBody,
     Compiles,
-    CompilesBody,
+    Compiling,
     IsStopped,
-    IsStoppedBody,
     Pause,
     PrepareStep,
     Resume,
     RunningStack,
     RunningStackBody,
     SingleThread,
-    SingleThreadBody,
     Threads,
 )
 
@@ -39,16 +36,16 @@ def resume(session: AgentSession, message: Resume) -> None:
 
 
 @serves(SingleThread)
-def single_thread(session: AgentSession, message: SingleThread) -> SingleThreadBody:
+def single_thread(session: AgentSession, message: SingleThread) -> int:
     ident = session.suspension.single_thread(message.thread_id)
     if ident is None:
         raise RequestFailed(_CANNOT_RESUME_ALONE)
-    return SingleThreadBody(thread_ident=ident)
+    return ident
 
 
 @serves(IsStopped)
-def is_stopped(session: AgentSession, message: IsStopped) -> IsStoppedBody:
-    return IsStoppedBody(stopped=session.suspension.is_stopped(message.thread_id))
+def is_stopped(session: AgentSession, message: IsStopped) -> bool:
+    return session.suspension.is_stopped(message.thread_id)
 
 
 @serves(RunningStack)
@@ -80,17 +77,16 @@ def threads(session: AgentSession, message: Threads) -> ThreadsBody:
 
 
 @serves(Compiles)
-def compiles(session: AgentSession, message: Compiles) -> CompilesBody:
-    return CompilesBody(compiles=[] if session.hook is None else compiles_now(session.hook, session.stops))
+def compiles(session: AgentSession, message: Compiles) -> list[Compiling]:
+    return [] if session.hook is None else compiles_now(session.hook, session.stops)
 
 
 @serves(CompileOn)
-def compile_on(session: AgentSession, message: CompileOn) -> CompileOnBody:
+def compile_on(session: AgentSession, message: CompileOn) -> str:
     thread = session.suspension.thread(message.thread_id)
     shown = process.compile_on(thread.ident) if thread is not None and thread.ident is not None else None
     if shown is None:
-        return CompileOnBody(doing="")
+        return ""
     compile = shown.compile
     what = doing([name for name, _ in compile.phases], compile.backend, shown.place, os.path.basename)
-    later = "the backward or the kernels of " if compile.is_later else ""
-    return CompileOnBody(doing=f"{what}, in {later}{compile.function} [{compile.compile_id}]")
+    return f"{what}, in {OF_LATER if compile.is_later else ''}{compile.function} [{compile.compile_id}]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dynascope import console
@@ -13,6 +14,9 @@ from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Lo
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_SEARCHED = 2_000
+"""The maximum number of rows searched for the one that a client sets."""
 
 
 @serves_at_stop(FormatStack)
@@ -40,7 +44,6 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     from dynascope.agent.inspection.values import EvaluationError, NotSettable
-    from dynascope.agent.session.what_if import try_value
 
     asked = console.asked(message.expression) if message.context == "repl" and message.assigned is None else None
     if asked is not None and not (asked.variable and inspection.has_name(message.frame_id, asked.variable)):
@@ -51,10 +54,31 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     try:
         return inspection.evaluate(message)
     except NotSettable:
-        tried = try_value(inspection, message)
+        tried = _tried(inspection, message)
         if tried is None:
             raise
         return tried
+
+
+def _tried(inspection: StopInspection, request: Evaluate) -> EvaluateResult | None:
+    """Try the value that a client sets; return the present one, or None if none can be tried.
+
+    Raises EvaluationError.
+    """
+    frame_id, target = request.frame_id, request.expression
+    if request.variables_reference is not None:
+        children, names = inspection.children(request.variables_reference)
+        if names is None:
+            return None
+        rows = children.all_rows()
+        found = islice(rows.make(names.options(), 0, min(rows.count, _SEARCHED)), _SEARCHED)
+        target = next((row.path for row in found if row.name == request.expression), None) or target
+        frame_id = inspection.frame_id_of(names.translator)
+    frame = inspection.symbolic_number(frame_id)
+    if inspection.what_if is None or frame is None:
+        return None
+    row = inspection.what_if.try_value(target, request.assigned or "", frame)
+    return None if row is None else inspection.result(row)
 
 
 @serves(RunCommand)

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from dynascope.agent.program import observed
 from dynascope.agent.program.process_starts import starter_of_python
@@ -20,7 +20,7 @@ from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import ToAgent
-from dynascope.wire.to_agent import Detach
+from dynascope.wire.to_agent import ConfigurationDone, Detach
 
 _STARTED = "dynascope: a child process was started and is not debugged, nor are later ones: {} only this process is.\n"
 _BEHIND = (
@@ -29,6 +29,8 @@ _BEHIND = (
 )
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false, as at the prompt,"}
 _connection: _Connection | None = None
+_streams: tuple[TextIO, TextIO] | None = None
+"""The standard streams during the evaluation that started the agent, until the session is configured."""
 _fork_handled = False
 
 
@@ -37,6 +39,10 @@ def start(address: str, token: str) -> None:
 
     Returns at once and never imports torch. Raises OSError when the connection is refused.
     """
+    global _streams
+    # pydevd puts streams of its own in place of the program's while it evaluates this call, and frees them at its end.
+    # Another thread may be printing to one, and `print` holds no reference to it (python/cpython#130163): it crashed.
+    _streams = sys.stdout, sys.stderr
     connection = channel.connect(address)
     connection.sendall(token.encode() + b"\n")
     serve(connection)
@@ -77,10 +83,13 @@ class _Connection:
         self._channel.start()
 
     def _receive(self, message: ToAgent) -> None:
+        global _streams
         if isinstance(message, Detach):
             self.end()
-        else:
-            self.agent.receive(message)
+            return
+        if isinstance(message, ConfigurationDone):
+            _streams = None
+        self.agent.receive(message)
 
     def end(self) -> None:
         """Remove the hooks first, so that nothing stops any more, then resume stopped threads."""

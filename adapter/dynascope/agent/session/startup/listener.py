@@ -20,8 +20,7 @@ from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.startup import bootstrap
 from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.wire import channel, token_server
-from dynascope.wire.token_file import remove_abandoned, token_file
-from dynascope.wire.token_server import ServingRefused, TokenServer
+from dynascope.wire.token_server import ServingRefused, TokenServer, remove_abandoned, token_file
 
 _listener: Listener | None = None
 _lock = threading.Lock()

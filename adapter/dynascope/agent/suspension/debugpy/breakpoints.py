@@ -19,7 +19,7 @@ from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.resuming import Replace, RuntimeSteps, is_of_a_step
 from dynascope.agent.suspension.interface import EntryBreakpoint
 from dynascope.wire.beyond_dap import FIRST_ENTRY_ID
-from dynascope.wire.function_names import names_function_of
+from dynascope.wire.breakpoint_texts import names_function_of
 
 
 class RuntimeLineStops:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames.translators import locals_of
-from dynascope.wire.torch_processes import is_torchs
+from dynascope.wire.command_lines import is_torchs
 
 
 def is_loaded() -> bool:

@@ -13,7 +13,7 @@ from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.tape import NO_FRAME, NO_TEXT, UNBOUND, Segment, Tape
 from dynascope.agent.tape.tape_writer import TapeWriter
 from dynascope.agent.tracing.compile_state import Checkpoints
-from dynascope.wire.checkpoint import CHECKPOINT, LINE, PREVIOUS_STOP
+from dynascope.wire.beyond_dap import CHECKPOINT, LINE, PREVIOUS_STOP
 
 _AHEAD = "that stop is ahead: you have gone back"
 

@@ -17,9 +17,8 @@ from dynascope.agent.speculation.trial import TrialOutcome
 from dynascope.explain import why as says
 from dynascope.explain.problem import where
 from dynascope.explain.what_if import end
-from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, is_buffer, is_first_state, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, is_buffer, is_first_state, met, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
-from dynascope.facts.recompiles.wanted_value import met
 
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]

@@ -73,7 +73,10 @@ class WhatIf:
             case ["hint"]:
                 question = self._advice()
         change = self._change(question, frame)
-        difference = self._try(change)
+        plain, changed = self._outcome(self._state.kept), self._outcome([*self._state.kept, change], change)
+        is_worse = changed.error is not None and plain.error is None
+        self._harm = harm(changed) if is_worse else None
+        difference = TraceDifference(plain, changed)
         self._tried = change
         end = _AS_KEPT if self._state.kept else _PLAINLY
         rows = fixed([Row(*each) for each in difference.rows()])
@@ -117,13 +120,6 @@ class WhatIf:
         if state.effects and not state.effects_accepted:
             state.effects_accepted = True
             raise EvaluationError(_EFFECTS_OF_KEEPING.format("; ".join(state.effects)))
-
-    def _try(self, change: Change) -> TraceDifference:
-        kept = self._state.kept
-        plain, changed = self._outcome(kept), self._outcome([*kept, change], change)
-        is_worse = changed.error is not None and plain.error is None
-        self._harm = harm(changed) if is_worse else None
-        return TraceDifference(plain, changed)
 
     def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> TrialOutcome:
         state = self._state

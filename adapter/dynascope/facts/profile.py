@@ -1,12 +1,55 @@
-"""Join what Dynamo traced and torch's phases to one tree: where all the time of a compile went."""
+"""Where the time of compiles went: by function and line that Dynamo traced, and by phase of torch.
+
+Times are seconds, without those in which a debugger stopped the thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
-from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
+NO_PARENT = -1
+
+
+class TracedFunction(Struct, array_like=True, gc=False):
+    """A function at one place of the tree of calls: all its calls from one line, in all attempts."""
+
+    parent: int
+    """The number of its caller, or NO_PARENT."""
+    function: str
+    path: str
+    line: int
+    """The first of its code."""
+    call_line: int
+    """The caller's line; 0 for the compiled function."""
+    seconds: float = 0.0
+    """Dynamo's time for its lines, without its calls and without the backend."""
+    count: int = 0
+    """How often Dynamo entered it."""
+
+
+class Phase(Struct, array_like=True, gc=False):
+    """A phase that torch times itself, by its name in `torch._dynamo.utils.compile_times()`."""
+
+    parent: int
+    """The number of the phase that it is a part of, or NO_PARENT."""
+    name: str
+    began: float
+    """Since the compile began."""
+    seconds: float = 0.0
+
+
+class Profile(Struct):
+    """Where the time of a compile went, or of what torch compiled for it later: its backward, its kernels."""
+
+    began: float
+    """Unix time."""
+    functions: list[TracedFunction]
+    phases: list[Phase]
+    left_out: int = 0
+    """How many phases were not kept, because there were too many."""
+
 
 ATTEMPT = "compile_attempt"
 """The row of all attempts; torch's phases of this name have the number of the attempt after it (2.6)."""
@@ -107,3 +150,51 @@ def seconds_of_calls(profile: Profile, path: str) -> dict[int, float]:
 def seconds_of(phases: list[Phase], name: str) -> float:
     """Return the time of all phases of this name."""
     return sum(each.seconds for each in phases if each.name == name)
+
+
+Key = tuple[str, str, int]
+"""Path, name and first line of a function; "" and 0 for a phase."""
+
+
+class Total(Struct):
+    """The times of one function or phase wherever it is in the trees."""
+
+    key: Key
+    own: float = 0.0
+    """Without what is below it."""
+    seconds: float = 0.0
+    """With what is below it; a function below itself counts once."""
+    count: int = 0
+    callers: dict[Key, tuple[float, float, int]] = {}
+    """Own time, time with what is below and count, by what it is directly below."""
+
+    @property
+    def is_function(self) -> bool:
+        return self.key[2] > 0
+
+
+def totals(roots: Iterable[Node]) -> list[Total]:
+    """Return the totals, the largest own time first."""
+    found: dict[Key, Total] = {}
+    for root in roots:
+        _add(root, (), found)
+    return sorted(found.values(), key=lambda each: each.own, reverse=True)
+
+
+def _add(node: Node, above: tuple[Key, ...], found: dict[Key, Total]) -> None:
+    key = key_of(node)
+    total = found.setdefault(key, Total(key, callers={}))
+    total.own += node.own
+    total.count += node.count
+    if key not in above:
+        total.seconds += node.seconds
+    if above:
+        own, seconds, count = total.callers.get(above[-1], (0.0, 0.0, 0))
+        total.callers[above[-1]] = own + node.own, seconds + node.seconds, count + node.count
+    for child in node.children:
+        _add(child, (*above, key), found)
+
+
+def key_of(node: Node) -> Key:
+    """Return what `Total.key` has for a node."""
+    return node.path, node.name, node.line

@@ -1,4 +1,4 @@
-"""Find what Python runs for a command of an installed package, such as `pytest` or `torchrun`."""
+"""Tell from a command what Python runs for it, and whether torch has started it for itself."""
 
 from __future__ import annotations
 
@@ -21,3 +21,12 @@ def _is_python_script(path: str) -> bool:
     with open(path, "rb") as file:
         first = file.readline(200)
     return first.startswith(b"#!") and b"python" in first
+
+
+_PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_", "multiprocessing.resource_tracker")
+"""Parts of their command lines: inductor's compile workers, probes of the CPU, multiprocessing's resource tracker."""
+
+
+def is_torchs(command_line: str) -> bool:
+    """Whether this is the command line of such a process."""
+    return any(part in command_line for part in _PARTS)

@@ -1,11 +1,59 @@
-"""Parse a DAP logMessage into text and `{expressions}` with the conversions and formats of an f-string."""
+"""Read the texts of breakpoints: names of functions, hit conditions, and logMessages with expressions.
+
+debugpy and the agent share one hit count per breakpoint: the agent counts the passes that Dynamo traces.
+"""
 
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import NamedTuple
+
+
+def names_function(pattern: str, qualified_name: str) -> bool:
+    """Whether `pattern` names a function: its qualified name, its end after a dot, or a glob."""
+    return any(
+        fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, f"*.{pattern}")
+        for name in _spellings(qualified_name)
+    )
+
+
+def names_function_of(pattern: str, qualified_name: str, path: str) -> bool:
+    """Whether `pattern` names a function of this file; its module or package may come before."""
+    return names_function(pattern, qualified_name) or _names_in_module(pattern, qualified_name, path)
+
+
+def _names_in_module(pattern: str, qualified_name: str, path: str) -> bool:
+    """Whether `pattern` is a name as one imports it: `package.module.Class.method`.
+
+    The module may be left out after its package, as in `torch.nn.Linear.forward`.
+    """
+    folders = f".{'.'.join(PurePath(path).with_suffix('').parts)}."
+    words = pattern.split(".")
+    return any(
+        f".{'.'.join(words[:count])}." in folders and fnmatch.fnmatchcase(name, ".".join(words[count:]))
+        for name in _spellings(qualified_name)
+        for count in range(1, len(words))
+    )
+
+
+def _spellings(qualified_name: str) -> set[str]:
+    return {qualified_name, qualified_name.replace(".<locals>", "")}
+
+
+def counted(id: int, condition: str | None, hit_condition: str | None, log_message: str | None = None) -> str | None:
+    """Return debugpy's condition for the agent's breakpoint `id`; it gets no hit condition.
+
+    pydevd stops when either of the two is true, and also counts passes at which the condition is false.
+    """
+    if not hit_condition and not (condition and log_message):
+        return condition or None
+    counts = f"__import__('sys').modules['dynascope.agent.breakpoints.hits'].stops({id})"
+    return f"({condition}\n) and {counts}" if condition else counts
+
 
 _END = re.compile(r"(?:!([rsa]))?([}:])")
 """What may end an expression; it does if what is before it is one."""
@@ -42,7 +90,7 @@ def pieces(template: str) -> Iterator[str | Expression]:
             at = expression[1]
 
 
-def for_debugpy(template: str) -> str:
+def logged_by_debugpy(template: str) -> str:
     """Rewrite conversions and formats as calls of `repr` and `format`: pydevd has neither."""
     if all(isinstance(piece, str) or piece.is_plain for piece in pieces(template)):
         return template

@@ -1,1 +1,0 @@
-"""What a process compiles now: `board` shows it to others, `reading` finds and reads it, `parts` names the phases."""

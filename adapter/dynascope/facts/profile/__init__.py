@@ -1,1 +1,0 @@
-"""Where the time of compiles went: by function and line that Dynamo traced, and by phase of torch."""
