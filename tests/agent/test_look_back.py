@@ -18,7 +18,7 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.wire.to_agent import Variables
+from dynascope.wire.to_agent import Scopes, Variables
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import one_in
@@ -58,7 +58,7 @@ class Witness:
         stack = translators.active_translators(activation.translator)[::-1]
         stack = stack[stack.index(activation.translator) :]
         inspection = Inspection(stack, iter(range(1, 1 << 30)))
-        scopes = inspection.scopes(inspection.frames[0].id).scopes
+        scopes = inspection.scopes(Scopes(frame_id=inspection.frames[0].id)).scopes
         page = inspection.variables(Variables(id=0, thread_ident=0, variables_reference=scopes[0].variables_reference))
         rows = {row.name: row.value for row in page.variables if row.value}
         places = [(frame.name.partition(" ")[0], frame.line) for frame in inspection.frames]

@@ -79,9 +79,9 @@ def test_other_mistakes_are_like_no_command(line: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_command_is_in_help_completions_prompt_and_docs(name: str) -> None:
     entry = console.find(name)
-    listed = console.find("help").run(None, 0, "").result
+    listed = console.find("help").answer(None, 0, "").result
     assert f"\n{name} " in f"\n{listed}" and entry.summary in listed
-    assert entry.details in console.find("help").run(None, 0, name).result.replace("\n  ", "\n")
+    assert entry.details in console.find("help").answer(None, 0, name).result.replace("\n  ", "\n")
     assert (name, entry.summary) in console.completions(name[:2])
     assert all((word, entry.written) in console.completions(f"{name} ") for word in entry.words())
     assert prompt.find(name.partition(" ")[0]).summary == entry.summary
@@ -100,11 +100,11 @@ def test_the_page_is_that_of_the_list() -> None:
 
 def test_a_command_without_an_argument_it_needs_and_with_one_it_has_not() -> None:
     with pytest.raises(console.BadCommand, match="The history of what"):
-        console.find("history").run(None, 0, "")
+        console.find("history").check("")
     with pytest.raises(console.BadCommand, match="has no arguments"):
-        console.find("why").run(None, 0, "now")
+        console.find("why").check("now")
     with pytest.raises(console.BadCommand, match="did you mean the command `guards`"):
-        console.find("help").run(None, 0, "gards")
+        console.find("help").answer(None, 0, "gards")
 
 
 def test_only_the_place_of_a_command_is_translated() -> None:

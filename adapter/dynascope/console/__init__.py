@@ -54,7 +54,7 @@ class Command:
 
     def __call__(self, answer: Answer) -> Answer:
         """Add the command to the list, with what answers it."""
-        self._answer = answer
+        self.answer = answer
         summary, _, details = inspect.cleandoc(answer.__doc__ or "").partition("\n")
         self.summary, self.details = summary, details.strip()
         _commands[self.name] = self
@@ -65,13 +65,12 @@ class Command:
         """Return its name with its arguments, as its help begins."""
         return f"{self.name} {self.usage}".rstrip()
 
-    def run(self, inspection: Any, frame_id: int, argument: str) -> EvaluateResult:
-        """Answer. Raises BadCommand, and at a stop EvaluationError."""
+    def check(self, argument: str) -> None:
+        """Raise BadCommand for an argument that is missing, or too much."""
         if self.missing and not argument:
             raise BadCommand(self.missing)
         if argument and not self.usage:
             raise BadCommand(f"`{self.name}` has no arguments.")
-        return self._answer(inspection, frame_id, argument)
 
 
 class Asked(NamedTuple):

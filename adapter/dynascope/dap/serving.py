@@ -12,7 +12,7 @@ from msgspec import UNSET
 from dynascope.dap import requests
 from dynascope.dap.log import logger
 from dynascope.dap.protocol.call import Answered, Call, RequestError, TransportError
-from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, decode
+from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, decode, success
 from dynascope.dap.requests.registry import HANDLERS, Handler, read_arguments
 from dynascope.dap.session import DapSession
 
@@ -118,7 +118,7 @@ class Serving:
             )
         else:
             if not isinstance(body, Answered):
-                self._client.succeed(call, body)
+                self._client.send(success(call, body))
 
     @contextlib.asynccontextmanager
     async def _in_turn(self, handler: Handler, seq: int) -> AsyncIterator[None]:

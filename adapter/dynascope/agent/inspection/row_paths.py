@@ -11,7 +11,7 @@ from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 from dynascope.wire.dap import Variable
-from dynascope.wire.to_agent import Evaluate, Variables
+from dynascope.wire.to_agent import Evaluate, Scopes, Variables
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -74,7 +74,7 @@ def rows_at(inspection: StopInspection, frame_id: int, text: str) -> list[Variab
 
 def scope_reference(inspection: StopInspection, frame_id: int, name: str) -> int | None:
     """Return the reference of a scope's rows; None where the frame has no scope of this name."""
-    scopes = inspection.scopes(frame_id).scopes
+    scopes = inspection.scopes(Scopes(frame_id=frame_id)).scopes
     return next((each.variables_reference for each in scopes if each.name.casefold() == name.casefold()), None)
 
 

@@ -45,7 +45,7 @@ from dynascope.wire.dap import (
     Variable,
     VariablesBody,
 )
-from dynascope.wire.to_agent import Evaluate, FormatStack, Variables
+from dynascope.wire.to_agent import Evaluate, FormatStack, Scopes, Variables
 
 _FRAME_GONE = "This frame no longer exists: the program has resumed since."
 _VARIABLE_GONE = "This variable no longer exists: the program has resumed since."
@@ -183,8 +183,9 @@ class StopInspection(ABC):
 
     # ---- scopes and variables
 
-    def scopes(self, frame_id: int) -> ScopesBody:
+    def scopes(self, request: Scopes) -> ScopesBody:
         """Return the scopes of a frame. Raises EvaluationError when it no longer exists."""
+        frame_id = request.frame_id
         running = self.runtime_frame(frame_id)
         names = None if running is not None else self.names_of(frame_id)
         with self.isolated():

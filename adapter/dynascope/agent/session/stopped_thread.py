@@ -21,12 +21,13 @@ Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
 
 
-def serve(session: AgentSession, request: Request, handler: Answer) -> None:
+def serve(session: AgentSession, request: Request, handler: Answer | str) -> None:
     """Serve a request on the stopped thread, and send a reply in every case."""
     from dynascope.agent.inspection.values import EvaluationError
 
     inspection, is_evaluation = session.stops.inspection(), isinstance(request, Evaluate)
-    make_body = partial(handler, inspection, request)
+    method = getattr(inspection, handler) if isinstance(handler, str) else partial(handler, inspection)
+    make_body = partial(method, request)
     raised: BaseException | None = None
     result: Reply | Failure
     try:

@@ -236,9 +236,9 @@ class Hook:
         if compile_state.applied:
             make(compile_state.applied, clock.traced.position, activation.translator)
         travel = compile_state.travel
-        arrival = None if travel is None else time_travel.at_instruction(compile_state)
-        if arrival is not None:  # the user has gone back to this instruction
-            return arrival
+        arrival = None if travel is None else travel.at_instruction(clock.traced.position)
+        if arrival is not None:  # where the user has gone back to
+            return time_travel.follow(compile_state, arrival)
         rehearses = travel is not None and travel.rehearsal is not None
         activation.may_stop = rehearses or not clock.is_silent()
         stop: Stop | None = None

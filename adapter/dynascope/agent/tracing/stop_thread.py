@@ -62,8 +62,9 @@ class StopThread:
         goes back from here.
         """
         compile_state = state.begin_compile()
-        if compile_state.travel is not None and stop.reason != "pause":
-            arrival = time_travel.at_stop(compile_state, stop, at_instruction)
+        travel, position = compile_state.travel, compile_state.clock.traced.position
+        if travel is not None and stop.reason != "pause":
+            arrival = time_travel.follow(compile_state, travel.at_stop(position, stop, at_instruction))
             if arrival is None:
                 return
         compile_state.travel_ends()
@@ -74,12 +75,14 @@ class StopThread:
         plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction, look_back) if is_traced else None
         if compile_state.tape_writer is not None:
             compile_state.tape_writer.until_now(stops=stop.reason not in ("step", "goto", "restart"))
-        compile_state.checkpoints.stops(compile_state.clock.traced.position)
+        compile_state.checkpoints.stops(position)
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
         plan_or_past = plan or _unless_empty(look_back)
         inspection = functools.partial(self._inspection, compile_state, stack, plan_or_past, what_if)
-        command = self._look_back_stops.wait(state, inspection, stop, plan or look_back)
+        with state.at_stop():
+            command = self._stops.wait(inspection, self._runtime_frames.first(), stop)
+            command = self._look_back_stops.follow(command, inspection, plan or look_back)
         if plan is not None and isinstance(plan.chosen, Travel):
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
@@ -114,7 +117,9 @@ class StopThread:
             made.travel_plan = _unless_empty(look_back)
             return made
 
-        command = self._look_back_stops.wait(state, inspection, stop, look_back)
+        with state.at_stop():
+            command = self._stops.wait(inspection, self._runtime_frames.first(), stop)
+            command = self._look_back_stops.follow(command, inspection, look_back)
         self._stops.step_prepared(-1)  # discard a prepared step: there are no instructions here
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
         state.step_lines = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames import translators
@@ -56,6 +58,17 @@ class ThreadState:
     def backend(self) -> str | None:
         """Return the name of the backend that compiles its graph, once Dynamo has called it."""
         return None if self.compile is None else self.compile.backend
+
+    @contextlib.contextmanager
+    def at_stop(self) -> Iterator[None]:
+        """End the step: the thread stops while the block runs."""
+        self.stepping.cancel()
+        self.new_compile = None
+        self.stops_at_compile_time = True
+        try:
+            yield
+        finally:
+            self.stops_at_compile_time = False
 
     def begin_compile(self) -> CompileState:
         """Return the state of the compile in progress, creating it if there is none."""

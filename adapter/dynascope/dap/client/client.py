@@ -8,13 +8,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, UnsetType
-
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import InitializeArguments, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.call import Call
 from dynascope.dap.protocol.connection import Connection, Transport
-from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.protocol.envelope import Envelope, event, raw
 
 _numbers = itertools.count(1)
 PATIENCE = 1.0
@@ -118,11 +116,6 @@ class Client(Connection):
         response.type, response.request_seq, response.command = "response", call.seq, call.command
         self.send(response)
 
-    def succeed(self, call: Call[Any], body: object = None) -> None:
-        """Answer `call` with a body: a struct, a dict, raw JSON, or None for none."""
-        seq, command = call.seq, call.command
-        self.send(Envelope("response", 0, command=command, request_seq=seq, success=True, body=_encoded(body)))
-
     def refuse(self, seq: int, command: str, reason: str) -> None:
         """Answer the request number `seq` with an error for the user."""
         # clients only need the id to exist, and decide themselves about showUser
@@ -131,14 +124,3 @@ class Client(Connection):
 
     def event(self, name: str, body: object = None) -> None:
         self.send(event(name, body))
-
-
-def event(name: str, body: object = None) -> Envelope:
-    """Return an event to send."""
-    return Envelope("event", 0, event=name, body=_encoded(body))
-
-
-def _encoded(body: object) -> Raw | UnsetType:
-    if body is None:
-        return UNSET
-    return body if isinstance(body, Raw) else raw(body)

@@ -15,14 +15,14 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
-from dynascope.dap.client.client import Client, Progress, event
+from dynascope.dap.client.client import Client, Progress
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import CompileTimeStop, Stops, capabilities_at, own_stopped
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.connection import Connection
-from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.envelope import Envelope, event
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, PathMap
 from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import (

@@ -12,6 +12,7 @@ from dynascope.dap.program import attach, launch
 from dynascope.dap.program.process_tree import end_process
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments, RequestError
+from dynascope.dap.protocol.envelope import success
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE
 from dynascope.wire.from_agent import Failure, Reply
@@ -151,7 +152,7 @@ class ProgramAlone(Program):
         def released(result: Reply | Failure) -> None:
             # sent as the reply is read, so that the program's first stop comes after these responses
             if call is not None:
-                self.client.succeed(call)
+                self.client.send(success(call))
             if self._answer is not None:
                 self._answer(succeeded())
 

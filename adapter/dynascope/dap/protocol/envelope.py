@@ -1,12 +1,14 @@
-"""The envelope of every DAP message, and the errors of malformed ones."""
+"""The envelope of every DAP message, those that are often sent, and the errors of malformed ones."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from dynascope.dap.protocol.call import Call
 from dynascope.encodable import encoded
 
 
@@ -40,6 +42,23 @@ _decoder = msgspec.json.Decoder(Envelope)
 def raw(value: object) -> Raw:
     """Encode a struct, dict or list as JSON for an envelope."""
     return Raw(encoded(_encoder.encode, value))
+
+
+def success(call: Call[Any], body: object = None) -> Envelope:
+    """Return the response to `call`, whose body is a struct, a dict, raw JSON, or None for none."""
+    seq, command = call.seq, call.command
+    return Envelope("response", 0, command=command, request_seq=seq, success=True, body=_body(body))
+
+
+def event(name: str, body: object = None) -> Envelope:
+    """Return an event to send."""
+    return Envelope("event", 0, event=name, body=_body(body))
+
+
+def _body(body: object) -> Raw | UnsetType:
+    if body is None:
+        return UNSET
+    return body if isinstance(body, Raw) else raw(body)
 
 
 def encode(envelope: Envelope) -> bytes:

@@ -40,12 +40,32 @@ async def evaluate(session: DapSession, call: Call[EvaluateArguments]) -> Body:
     if asked is not None and asked.command.needs == "nothing":
         return _answer_here(asked)
     thread = thread_of(session, arguments.frame_id)
-    if thread is not None and (asked is None or asked.variable or asked.command.needs == "stop"):
-        return await _ask_agent(thread, arguments, hints=is_typed and asked is None)
+    if thread is None or (asked is not None and not asked.variable and asked.command.needs != "stop"):
+        return await _without_stop(session, call, asked)
+    assert arguments.frame_id is not None
+    request = Evaluate(
+        thread_ident=thread.ident,
+        frame_id=arguments.frame_id,
+        expression=arguments.expression,
+        context=arguments.context or "repl",
+        hex=arguments.format is not None and arguments.format.hex,
+    )
+    try:
+        return await thread.agent.ask(request)
+    except RequestError as error:
+        line, told = arguments.expression, str(error)
+        is_unknown = told.startswith(f"NameError: name '{line.strip()}'") or console.is_misspelt(line)
+        hint = console.near_miss(line) if is_typed and asked is None and is_unknown else ""
+        raise RequestError(f"{told}; {hint}" if hint else told) from error
+
+
+async def _without_stop(session: DapSession, call: Call[EvaluateArguments], asked: console.Asked | None) -> Body:
+    """Evaluate in a frame of the running program, or ask the agent what needs no stop."""
+    arguments = call.arguments
     if asked is None:
         if session.running().debugpy is None:
             raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
-        hint = console.near_miss(arguments.expression) if is_typed else ""
+        hint = console.near_miss(arguments.expression) if arguments.context in ("repl", None) else ""
         if hint and console.is_misspelt(arguments.expression):
             raise RequestError(f"This is no Python; {hint}")
         if not hint or not arguments.expression.strip().isidentifier():
@@ -64,28 +84,10 @@ async def evaluate(session: DapSession, call: Call[EvaluateArguments]) -> Body:
 
 def _answer_here(asked: console.Asked) -> EvaluateResult:
     try:
-        return asked.command.run(None, 0, asked.argument)
+        asked.command.check(asked.argument)
+        return asked.command.answer(None, 0, asked.argument)
     except console.BadCommand as error:
         raise RequestError(str(error)) from None
-
-
-async def _ask_agent(thread: StoppedThread, arguments: EvaluateArguments, hints: bool) -> Body:
-    """Have the stopped thread evaluate; with `hints` at a command that an error may come from."""
-    assert arguments.frame_id is not None
-    request = Evaluate(
-        thread_ident=thread.ident,
-        frame_id=arguments.frame_id,
-        expression=arguments.expression,
-        context=arguments.context or "repl",
-        hex=arguments.format is not None and arguments.format.hex,
-    )
-    try:
-        return await thread.agent.ask(request)
-    except RequestError as error:
-        line, told = arguments.expression, str(error)
-        is_unknown = told.startswith(f"NameError: name '{line.strip()}'") or console.is_misspelt(line)
-        hint = console.near_miss(line) if hints and is_unknown else ""
-        raise RequestError(f"{told}; {hint}" if hint else told) from error
 
 
 async def _variable(session: DapSession, arguments: EvaluateArguments) -> Body:

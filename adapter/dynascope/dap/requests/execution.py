@@ -12,7 +12,7 @@ from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import CompileTimeStop
 from dynascope.dap.protocol.arguments import ResumeArguments, ThreadArguments
 from dynascope.dap.protocol.call import ANSWERED, Body, Call, NoArguments, RequestError
-from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.protocol.envelope import Envelope, raw, success
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
 from dynascope.wire.from_agent import Failure, Reply
@@ -45,7 +45,7 @@ async def continue_(session: DapSession, call: Call[ResumeArguments]) -> Body:
     agent, ident = session.running().agent, await single_thread(session, call)
     if agent is None or ident is None:
         return resume(session, call, "continue", session.running().stops.of_thread(call.arguments.thread_id))
-    session.client.succeed(call, {"allThreadsContinued": False})
+    session.client.send(success(call, {"allThreadsContinued": False}))
     announce_single_thread(session, call.arguments.thread_id)
     agent.pending.goes_on(ident, lambda: None)
     agent.send(Resume(thread_ident=ident, command="continue"), lambda result: None)
@@ -103,7 +103,7 @@ def resume(session: DapSession, call: Call[Any], command: ResumeCommand, stop: C
         if isinstance(result, Failure):
             session.client.respond(call, Envelope("response", 0, success=False, message=result.message))
             return
-        session.client.succeed(call, {"allThreadsContinued": False} if command == "continue" else None)
+        session.client.send(success(call, {"allThreadsContinued": False} if command == "continue" else None))
 
     request = Resume(thread_ident=stop.notice.thread_ident, command=command)
     program.stops.remove_thread(stop.notice.thread_ident)

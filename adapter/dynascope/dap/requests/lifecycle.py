@@ -23,7 +23,7 @@ from dynascope.dap.protocol.arguments import (
     TerminateArguments,
 )
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
-from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.envelope import Envelope, success
 from dynascope.dap.protocol.launch_arguments import (
     AttachArguments,
     LaunchArguments,
@@ -172,7 +172,7 @@ async def disconnect(session: DapSession, call: Call[DisconnectArguments]) -> Bo
     if call.arguments.suspend_debuggee:
         raise RequestError("suspendDebuggee is not supported: the program can only run on, or end.")
     await session.end_program(call.arguments.terminate_debuggee)
-    session.client.succeed(call)
+    session.client.send(success(call))
     session.over.set()
     return ANSWERED
 

@@ -6,10 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dynascope import console
-from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
+from dynascope.agent.session.requests.registry import AT_STOP, RequestFailed, find_thread, serves, serves_at_stop
 from dynascope.agent.session.session import AgentSession
 from dynascope.wire.beyond_dap import FormattedStackBody
-from dynascope.wire.dap import EvaluateResult, LocationsBody, ScopesBody, StepInTargetsBody, VariablesBody
+from dynascope.wire.dap import EvaluateResult, LocationsBody, StepInTargetsBody
 from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, RunCommand, Scopes, Variables
 
 if TYPE_CHECKING:
@@ -26,14 +26,7 @@ def format_stack(inspection: StopInspection, message: FormatStack) -> FormattedS
     return formatted_stack(inspection, message)
 
 
-@serves_at_stop(Scopes)
-def scopes(inspection: StopInspection, message: Scopes) -> ScopesBody:
-    return inspection.scopes(message.frame_id)
-
-
-@serves_at_stop(Variables)
-def variables(inspection: StopInspection, message: Variables) -> VariablesBody:
-    return inspection.variables(message)
+AT_STOP |= {kind: (find_thread, method) for kind, method in ((Scopes, "scopes"), (Variables, "variables"))}
 
 
 @serves_at_stop(FindStepInTargets)
@@ -48,7 +41,8 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     asked = console.asked(message.expression) if message.context == "repl" and message.assigned is None else None
     if asked is not None and not (asked.variable and inspection.has_name(message.frame_id, asked.variable)):
         try:
-            return asked.command.run(inspection, message.frame_id, asked.argument)
+            asked.command.check(asked.argument)
+            return asked.command.answer(inspection, message.frame_id, asked.argument)
         except console.BadCommand as error:
             raise EvaluationError(str(error)) from None
     try:
@@ -84,7 +78,9 @@ def _tried(inspection: StopInspection, request: Evaluate) -> EvaluateResult | No
 @serves(RunCommand)
 def run_command(session: AgentSession, message: RunCommand) -> EvaluateResult:
     try:
-        return console.find(message.name).run(None, 0, message.argument)
+        command = console.find(message.name)
+        command.check(message.argument)
+        return command.answer(None, 0, message.argument)
     except console.BadCommand as error:
         raise RequestFailed(str(error)) from None
 

@@ -10,14 +10,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dynascope.agent.session.session import AgentSession
-from dynascope.wire.messages import Message
+from dynascope.wire.messages import Message, StoppedThreadRequest
 
 Handler = TypeVar("Handler", bound=Callable[[Any, Any], Any])
 FindThread = Callable[[AgentSession, Any], int | None]
 """Returns the ident of the stopped thread that a request is about, or None."""
 
 HANDLERS: dict[type[Message], Callable[[AgentSession, Any], Any]] = {}
-AT_STOP: dict[type[Message], tuple[FindThread, Callable[[Any, Any], Any]]] = {}
+AT_STOP: dict[type[Message], tuple[FindThread, Callable[[Any, Any], Any] | str]] = {}
+"""How requests about a stopped thread find it, and their handler, or the method of the inspection that is one."""
+
+
+def find_thread(session: AgentSession, request: StoppedThreadRequest) -> int:
+    return request.thread_ident
 
 
 class RequestFailed(Exception):
@@ -34,9 +39,7 @@ def serves(kind: type[Message]) -> Callable[[Handler], Handler]:
     return register
 
 
-def serves_at_stop(
-    kind: type[Message], thread: FindThread = lambda session, request: request.thread_ident
-) -> Callable[[Handler], Handler]:
+def serves_at_stop(kind: type[Message], thread: FindThread = find_thread) -> Callable[[Handler], Handler]:
     """Register a handler of requests of this kind that are about a stopped thread."""
 
     def register(handler: Handler) -> Handler:

@@ -10,7 +10,6 @@ from typing import Any
 from dynascope.agent.suspension.stops import CompileStops, Stop
 from dynascope.agent.tracing.history.histories import Histories
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
-from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.look_back import LookBack, Moment
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
 from dynascope.wire.messages import ResumeCommand
@@ -19,7 +18,7 @@ MakeInspection = Callable[[Iterator[int], Sequence[types.FrameType]], Any]
 
 
 class LookBackStops:
-    """Wait at a stop, and at the recorded lines to which the user goes from there. On stopped threads."""
+    """Wait at the recorded lines to which the user goes from a stop. On stopped threads."""
 
     def __init__(self, stops: CompileStops, runtime_frames: RuntimeFrames, histories: Histories) -> None:
         self._stops = stops
@@ -30,28 +29,21 @@ class LookBackStops:
         """Return the way to the attempts that have ended; `is_shown`: whether steps stop in a file."""
         return LookBack(self._histories.ended, is_shown, self._histories.stops_at)
 
-    def wait(
-        self, state: ThreadState, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack
+    def follow(
+        self, command: ResumeCommand, make_inspection: MakeInspection, plan: TravelPlan | LookBack
     ) -> ResumeCommand:
-        """Return the command with which the user resumes the thread from its stop."""
-        state.stepping.cancel()
-        state.new_compile = None
-        state.stops_at_compile_time = True
-        try:
-            command = self._stops.wait(make_inspection, self._runtime_frames.first(), stop)
-            while isinstance(moment := plan.chosen, Moment):
-                plan.chosen = None
-                there = plan.look_back.at(moment, plan.go_to)
-                make = functools.partial(_on_tape, moment, there)
-                first = self._runtime_frames.first()
-                command = self._stops.wait(make, first, moment.stop, moment.description, is_recorded=True)
-                self._stops.step_prepared(-1)
-                plan.chosen = plan.chosen or there.chosen or there.forward(command)
-                if plan.chosen is None:
-                    command = self._stops.wait(make_inspection, self._runtime_frames.first(), Stop("step"))
-            return command
-        finally:
-            state.stops_at_compile_time = False
+        """Wait at recorded lines while the user chooses any; return the last command."""
+        while isinstance(moment := plan.chosen, Moment):
+            plan.chosen = None
+            there = plan.look_back.at(moment, plan.go_to)
+            make = functools.partial(_on_tape, moment, there)
+            first = self._runtime_frames.first()
+            command = self._stops.wait(make, first, moment.stop, moment.description, is_recorded=True)
+            self._stops.step_prepared(-1)
+            plan.chosen = plan.chosen or there.chosen or there.forward(command)
+            if plan.chosen is None:
+                command = self._stops.wait(make_inspection, self._runtime_frames.first(), Stop("step"))
+        return command
 
 
 def _on_tape(moment: Moment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:

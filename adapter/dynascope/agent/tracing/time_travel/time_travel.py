@@ -16,19 +16,8 @@ def begin(state: CompileState, travel: Travel) -> NoReturn:
     raise Rewind(state.outermost)
 
 
-def at_instruction(state: CompileState) -> Stop | None:
-    """Return the stop if the travel ends before the instruction that is about to be traced."""
-    assert state.travel is not None
-    return _follow(state, state.travel.at_instruction(state.clock.traced.position))
-
-
-def at_stop(state: CompileState, stop: Stop, at_instruction: bool) -> Stop | None:
-    """Return `stop` if the travel ends here; None for one on the way."""
-    assert state.travel is not None
-    return _follow(state, state.travel.at_stop(state.clock.traced.position, stop, at_instruction))
-
-
-def _follow(state: CompileState, arrival: Stop | Travel | None) -> Stop | None:
+def follow(state: CompileState, arrival: Stop | Travel | None) -> Stop | None:
+    """Return the stop if the travel ends here, or begin another one, as its travel has answered."""
     if isinstance(arrival, Travel):
         begin(state, arrival)
     if arrival is not None:
