@@ -123,9 +123,10 @@ class Writer:
 
     def write(self, facts: model.CompileFacts, trails: Sequence[Trail] = ()) -> int:
         """Store a compile with the trails of its latest attempts in one transaction."""
-        return encoded_with(lambda all_of_it: self._write(*all_of_it), (facts, trails))
+        return encoded_with(self._write, (facts, trails))
 
-    def _write(self, facts: model.CompileFacts, trails: Sequence[Trail]) -> int:
+    def _write(self, compiled: tuple[model.CompileFacts, Sequence[Trail]]) -> int:
+        facts, trails = compiled
         with self._lock, self._transaction() as connection:
             intern = self._interning
             intern.begin()
