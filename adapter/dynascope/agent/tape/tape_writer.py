@@ -171,6 +171,7 @@ class TapeWriter(LineWriter):
             tape.guards.add(self.segment, number(source), number(kind))
         for what, text in self.growth.context():
             tape.context.add(self.segment, number(what), number(text))
+        self._signs = ()  # a node may be in the place of another
         return super().grow()
 
     def write_node(self, node: Any, text: int = NO_TEXT) -> None:
