@@ -79,8 +79,7 @@ class EveryLine:
         before, self._before = self._before, now
         if compile_state.checkpoints.previous_stop is None or before is None or not now.has_graph_of(before):
             return
-        frame = compile_state.frames[id(translator)]
-        told = FrameHistory(writer, frame, translator, compile_state.checkpoints).changes()
+        told = FrameHistory(writer, translator, compile_state.checkpoints).changes()
         since, *_ = told
         assert since.title == PREVIOUS_STOP
         self.compared += 1

@@ -54,7 +54,7 @@ class Comparison:
         writer = compile_state.tape_writer
         assert writer is not None
         writer.until_now()
-        history = FrameHistory(writer, compile_state.frames[id(translator)], translator, compile_state.checkpoints)
+        history = FrameHistory(writer, translator, compile_state.checkpoints)
         for name, variable in list(translator.symbolic_locals.items()):
             made, changed = _parts(history.of_name(name, variable))
             self._compare(f"{translator.f_code.co_name}: {name}", (made, changed), self._slow.of_name(translator, name))

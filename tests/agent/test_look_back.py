@@ -80,8 +80,8 @@ def witnessed() -> Iterator[tuple[Witness, ScriptedSession]]:
 def views(attempt: Playback) -> dict[int, View]:
     found = {}
     for line in attempt.lines:
-        places = [(attempt.function(frame).name, number) for frame, number in attempt.stack(line)]
-        free = attempt.function(line.frame).free
+        places = [(attempt.code(frame).name, number) for frame, number in attempt.stack(line)]
+        free = attempt.code(line.frame).free
         names = {name: text for name, text in attempt.names(line, line.frame).items() if name not in free}
         found[attempt.position(line)] = places, names, len(attempt.guards(line)), len(attempt.nodes(line))
     return found

@@ -96,7 +96,7 @@ def test_what_inductor_makes_now_and_later(monkeypatch: pytest.MonkeyPatch):
 
     with fresh_inductor_cache():
         first, cached = Recorded("inductor"), Recorded("inductor")
-        monkeypatch.setattr("dynascope.agent.recorder.later_forms.CODE_KEPT", 10)
+        monkeypatch.setattr("dynascope.agent.recorder.later.CODE_KEPT", 10)
         cut = Recorded("inductor").compiles[0].forms[-1]
     names = [each.name for each in first.compiles[0].forms]
     assert names == ["joint graph", "forward graph", "backward graph", "saved values", *INDUCTOR]

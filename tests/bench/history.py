@@ -107,7 +107,7 @@ class Reading(ScriptedSession):
         assert history is not None
         self.size, self.lines = history.tape.size, len(history.tape.segments)
         translator = state.outermost
-        read = FrameHistory(history, state.frames[id(translator)], translator, state.checkpoints)
+        read = FrameHistory(history, translator, state.checkpoints)
         for name, variable in list(translator.symbolic_locals.items())[:50]:
             began = time.perf_counter()
             read.of_name(name, variable)

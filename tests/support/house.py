@@ -79,7 +79,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {
             "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
-            "recorder": "documents inspection speculation events isolation internals program",
+            "recorder": "documents tape inspection speculation events isolation internals program",
         },
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",

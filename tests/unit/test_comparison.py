@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+from dynascope.agent.tape.tape import NO_CALL, NO_TEXT, Tape
+from dynascope.agent.tape.trails import trail_of
 from dynascope.explain.comparison import MARK, columns, first_difference
 from dynascope.facts.comparison import recorded
 from dynascope.facts.comparison.differences import compare
 from dynascope.facts.comparison.trail import (
+    DECISION_KINDS,
     Decision,
     DecisionKind,
     TracedCompile,
     TracedLine,
     TracedPlace,
     Trail,
-    TrailWriter,
 )
 from dynascope.facts.store import decoded, encoded
 
@@ -118,30 +123,38 @@ def test_two_columns_are_aligned_again_after_a_branch() -> None:
 
 
 def test_what_stands_for_a_builtin_is_told_at_the_line_that_led_there() -> None:
-    writer = TrailWriter()
-    outer = writer.call("/a.py", "f", -1)
-    writer.line(outer, 3)
-    builtin = writer.call("/lib/torch/_dynamo/polyfills/builtins.py", "sum", outer)
-    within = writer.line(builtin, 56)
-    writer.decide(within, "value", "item", "f32[4]")
-    writer.decide(within, "operation", "add", "add(x, y)")
-    inner = writer.call("/a.py", "g", builtin)
-    writer.line(inner, 8)
-    writer.line(builtin, 57)
-    lines = recorded.traced("0/0", writer.trail({}), None).lines
+    texts = ["/a.py", "f", "/lib/torch/_dynamo/polyfills/builtins.py", "sum", "g", "item", "f32[4]", "add", "add(x, y)"]
+    value, operation = map(DECISION_KINDS.index, ("value", "operation"))
+    trail = Trail(
+        texts,
+        calls=[(0, 1, -1), (2, 3, 0), (0, 4, 1)],
+        lines=[0, 3, 1, 56, 2, 8, 1, 57],
+        decisions=[1, 1, value, 5, 6, 1, 1, operation, 7, 8],
+    )
+    lines = recorded.traced("0/0", trail, None).lines
     assert [(each.place.path, each.place.line) for each in lines] == [("/a.py", 3), ("/a.py", 8)]
     assert lines[0].decisions == [Decision("operation", "add", "add(x, y)", lines[0].place)]
 
 
 def test_a_trail_is_what_was_written() -> None:
-    writer = TrailWriter()
-    outer = writer.call("/a.py", "f", -1)
-    first = writer.line(outer, 1)
-    inner = writer.call("/a.py", "g", outer)
-    writer.line(inner, 8)
-    assert writer.line(inner, 8) == 1, "the same line does not begin twice in a row"
-    writer.decide(first, "value", "y", "f32[4]")
-    writer.decide(first, "value", "x", "f32[4]", after=first)
-    trail = decoded(encoded(writer.trail({"s0": "x.size()[0]"})), Trail)
-    assert list(trail.rows()) == [(1, 0, "value", "y", "f32[4]"), (0, 0, "value", "x", "f32[4]")]
-    assert (trail.lines, trail.symbols) == ([0, 1, 1, 8], {"s0": "x.size()[0]"})
+    tape = Tape()
+    number = tape.texts.number
+    f, g = (SimpleNamespace(path="/a.py", function=name) for name in "fg")
+    calls: list[Any] = [(f, NO_CALL), (g, 0)]
+    tape.calls.extend(calls)
+    for began, line, call in ((0, 1, 0), (1, 8, 1), (0, 1, 0)):
+        tape.segments.add(began, call, line, call)
+    for latest, name in ((2, "y"), (0, "x")):
+        tape.decided.add(latest, 0, number(name), number("f32[4]"))
+    tape.symbols.add(1, number("s0"), number("made for x.size()[0]: 4"), True)
+    tape.symbols.add(1, number("s0"), number("guarded by s0 > 2"), False)
+    tape.nodes.add(0, NO_TEXT, number("l_x_"), NO_TEXT)
+    tape.guard_counts.add(2, 3)
+    trail = decoded(encoded(trail_of(tape, {"s0": "x.size()[0]"}, is_repeated=False)), Trail)
+    assert list(trail.rows()) == [
+        (1, 1, "symbol", "s0", "guarded by s0 > 2"),
+        (1, 0, "value", "y", "f32[4]"),
+        (0, 0, "value", "x", "f32[4]"),
+    ]
+    assert (trail.lines, trail.guards) == ([0, 1, 1, 8], [1, 0, 3]), "a call goes on without beginning its line again"
+    assert trail.symbols == {"s0": "x.size()[0]"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from dynascope.agent.recorder.later_phases import LaterPhases
+from dynascope.agent.recorder.later import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
 from dynascope.facts.in_progress import Board

@@ -17,8 +17,8 @@ from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
     from dynascope.agent.breakpoints.conditions import AddedNames
+    from dynascope.agent.tracing.first_time import Visit
     from dynascope.agent.tracing.time_travel.travel import Rehearsal
-    from dynascope.agent.tracing.time_travel.visit import Visit
 
 Asked = SourceBreakpoint | FunctionBreakpoint | InstructionBreakpoint | DataBreakpoint
 

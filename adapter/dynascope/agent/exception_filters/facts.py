@@ -24,8 +24,8 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes import shapes
 from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.tracing.first_time import OncePerCompile
 from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.once_per_compile import OncePerCompile
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops

@@ -30,7 +30,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.variables import SideEffects
-from dynascope.agent.tracing.once_per_compile import OncePerCompile
+from dynascope.agent.tracing.first_time import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops
 from dynascope.explain.details import Effect

@@ -25,12 +25,12 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, is_user_code
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
-from dynascope.agent.recorder.frame import has_file, is_users, path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
+from dynascope.agent.tape.code import has_file, is_users, path_of, path_of_file
 from dynascope.facts import break_message, user_stack
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
@@ -177,7 +177,7 @@ class CompileRecording:
         """Return the seconds that do not count as the line's."""
         aside = self._now() - self._began_aside
         if self.trace is not None:
-            self.trace.go_on()
+            self.trace.phase_ends()
         return aside
 
     def phase_begins(self, name: str) -> None:

@@ -29,11 +29,10 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.compile_recording import CompileRecording, call_of
-from dynascope.agent.recorder.frame import has_file, path_of
-from dynascope.agent.recorder.later_forms import recorded_forms
-from dynascope.agent.recorder.later_phases import LaterPhases
+from dynascope.agent.recorder.later import LaterPhases, recorded_forms
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.varying_guards import PinnedGlobals
+from dynascope.agent.tape.code import has_file, path_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress import Board

@@ -1,4 +1,4 @@
-"""Record one attempt to trace a frame: the assignments, decisions and time of each line."""
+"""Record one attempt to trace a frame: what each line assigns and decides, and how long it takes."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.events.frames import is_cell
+from dynascope.agent.events.frames import bound_names, is_cell
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
-from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import resume as line_events
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
 from dynascope.agent.internals.variables.variables import SideEffects, extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.recorder.frame import RecordedFrame, code_facts, has_file
+from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
-from dynascope.facts.comparison.trail import Trail, TrailWriter
+from dynascope.agent.tape.code import code_facts, has_file
+from dynascope.agent.tape.line_writer import LineWriter, writer_of
+from dynascope.agent.tape.tape import Segment, Tape
+from dynascope.agent.tape.trails import trail_of
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import LineTime, TensorRole, TracedTensor
 from dynascope.facts.profile import NO_PARENT
 from dynascope.facts.user_stack import UserFrame
@@ -38,9 +40,11 @@ class Trace:
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
-        self.trail = TrailWriter()
-        self._growth: Growth | None = None
-        self._signs: tuple[int, ...] = (0, 0)
+        self.tape = Tape()
+        self._lines: LineWriter | None = None
+        """Writes the tape. None before the first line, as a debugger begins after this, and at the end."""
+        self._segment: Segment = 0
+        """The latest segment of the tape, as this knows it."""
         self._texts: Texts = {}
         self._times = times
         self._profile = profile
@@ -58,9 +62,10 @@ class Trace:
         caller = self._frames[-1] if self._frames else None
         if caller is None:
             self.output = translators.output_of(translator)
-            self._growth = Growth(self.output)
         else:
-            self._grown(caller)
+            writer = self._writer()
+            writer.entered(translator)
+            self._segment = writer.segment
         code = code_facts(translator)
         times = self._times.get(code.path)
         if times is None:
@@ -69,15 +74,15 @@ class Trace:
         above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
         traced = translators.code_of(translator)
         frame.traced = self._profile.entered(above, line, traced, code.function, code.path, code.first_line)
-        frame.trail_call = self.trail.call(code.path, code.function, caller.trail_call if caller is not None else -1)
-        frame.number = self.trail.line(frame.trail_call, frame.line)
+        frame.segment = self._segment
         if code.parameters and line_events.is_fresh(translator):
             for name in code.parameters:
                 variable = self._local(translator, name)
                 if variable is not None:
                     frame.parameters.append((name, variable))
-                    frame.unread.append((frame.number, name, variable, frame.number))
-            self._decide_read(frame)
+                    frame.unread.append((frame.segment, name, variable, frame.segment))
+            if caller is not None:
+                self._decide_read(frame)
         self._frames.append(frame)
         self._since = frame.line_began = self._now()
         frame.user_caller = caller.in_user_code if caller is not None else None
@@ -88,14 +93,15 @@ class Trace:
         frame = self._frames[-1] if self._frames else None
         if frame is None or frame.translator is not translator:
             return
-        times = frame.times
+        writer, times = self._writer(), frame.times
         spent = times.get(frame.line)
         if spent is not None:
             spent[0] += now - self._since
         self._profile.spent(frame.traced, now - self._since)
         self._line_ends(frame)
         frame.line = line
-        frame.number = self.trail.line(frame.trail_call, line)
+        writer.line_begins(translator, line)
+        frame.segment = self._segment = writer.segment
         spent = times.get(line)
         if spent is None:
             times[line] = [0.0, 1]
@@ -109,15 +115,27 @@ class Trace:
         if frame is None or frame.translator is not translator:
             return
         self._charge()
+        writer = self._writer()
         self._frames.pop()
         self.last_place = frame.code.path, frame.line
         self._line_ends(frame)
+        writer.left(translator)
+        self._segment = writer.segment
         for line, name, variable in frame.pending:
             self._note(frame, line, name, variable, "assigned")
         for name, variable in frame.parameters:
             self._note(frame, frame.code.first_line, name, variable, "parameter")
         self._shown.traces(self._frames[-1] if self._frames else None)
         self._since = self._now()
+
+    def _writer(self) -> LineWriter:
+        """Return what writes the tape, from the first line on."""
+        if self._lines is None:
+            outermost = self._frames[0].translator
+            self._lines = writer_of(outermost)
+            self._lines.entered(outermost)
+            self.tape = self._lines.tape
+        return self._lines
 
     @property
     def stack(self) -> list[UserFrame]:
@@ -128,10 +146,7 @@ class Trace:
         """Stop timing the current line while the backend runs."""
         self.phase_begins()
         if self._frames:
-            self._grown(self._frames[-1])  # Dynamo is about to drop the graph
-
-    def go_on(self) -> None:
-        self.phase_ends()
+            self._writer().grow()  # Dynamo is about to drop the graph
 
     def phase_begins(self) -> None:
         """Stop timing the current line, if there is one.
@@ -160,7 +175,6 @@ class Trace:
             self._profile.spent(frame.traced, seconds)
 
     def _line_ends(self, frame: RecordedFrame) -> None:
-        self._grown(frame)
         if frame.unread:
             self._decide_read(frame)
         if frame.containers:
@@ -169,28 +183,9 @@ class Trace:
         if names is not None:
             self._assigned(frame, names)
 
-    def _grown(self, frame: RecordedFrame) -> None:
-        """Add to the trail what was decided since the last time, at the frame's line."""
-        if self._growth is None:
-            return
-        before, signs = self._signs, self._growth.signs()
-        if signs == before:
-            return
-        self._signs = signs
-        decide, number = self.trail.decide, frame.number
-        self.trail.guards(number, signs[0])
-        if signs[2:] != before[2:]:
-            for decision in self._growth.symbols():
-                if not decision.creates:  # the values show it
-                    decide(number, "symbol", decision.symbol, decision.sentence)
-        if signs[1] != before[1]:
-            for node in self._growth.nodes():
-                if node.op not in ("placeholder", "output"):
-                    decide(number, "operation", node.name, operation_text(node))
-
     def finished_trail(self, is_repeated: bool = False) -> Trail:
         """Return the trail of this attempt; `is_repeated`: Dynamo traces the frame again."""
-        return self.trail.trail(self._sources_of_symbols(), is_repeated)
+        return trail_of(self.tape, self._sources_of_symbols(), is_repeated)
 
     def _sources_of_symbols(self) -> dict[str, str]:
         if self._sources is not None:
@@ -201,59 +196,61 @@ class Trace:
     def ends(self) -> None:
         """Drop what is Dynamo's: through it the program's values would live on."""
         self._sources = self._sources_of_symbols()
-        self.output = self._growth = None
+        self.output = self._lines = None
         self._frames.clear()
         self._texts.clear()
 
     def trail_so_far(self) -> Trail:
         """Return the trail with what Dynamo has read by now; what is recorded stays as it is."""
-        recorded, known = self.trail, [(frame, frame.unread, frame.containers.copy()) for frame in self._frames]
-        self.trail = deepcopy(recorded)
+        tape = self._writer().tape if self._frames else self.tape
+        known = [(frame, frame.unread, frame.containers.copy()) for frame in self._frames]
+        decided, tape.decided = tape.decided, deepcopy(tape.decided)
         try:
             for frame in self._frames:
                 self._decide_read(frame)
             return self.finished_trail()
         finally:
-            self.trail = recorded
+            tape.decided = decided
             for frame, unread, containers in known:
                 frame.unread, frame.containers = unread, containers
 
     def _decide_read(self, frame: RecordedFrame) -> None:
-        """Add to the trail those values that Dynamo has read by now."""
+        """Add to the tape those values that Dynamo has read by now."""
         waiting = []
         for each in frame.unread:
-            number, name, variable, after = each
+            segment, name, variable, latest = each
             if is_pending(variable):
                 waiting.append(each)
                 continue
             fact = tensor_or_number(variable, {})  # sizes may yet become numbers: no text is kept
             if is_changed(variable):  # what it was at its own line is not known any more
-                number, after = frame.number, self.trail.latest
-            self._decide_value(frame, name, variable, fact[0] if fact is not None else None, number, after)
+                segment, latest = frame.segment, self._segment
+            self._decide_value(frame, name, variable, fact[0] if fact is not None else None, segment, latest)
         frame.unread = waiting
 
     def _decide_changed(self, frame: RecordedFrame) -> None:
-        """Add to the trail the containers that the line has changed in place."""
+        """Add to the tape the containers that the line has changed in place."""
         for name, (variable, before) in list(frame.containers.items()):
             if self._local(frame.translator, name) is not variable:
                 del frame.containers[name]
             elif extent(variable) != before:
-                self._decide_value(frame, name, variable, None, frame.number, self.trail.latest)
+                self._decide_value(frame, name, variable, None, frame.segment, self._segment)
 
     def _decide_value(
-        self, frame: RecordedFrame, name: str, variable: Any, known: str | None, number: int, after: int
+        self, frame: RecordedFrame, name: str, variable: Any, known: str | None, segment: Segment, latest: Segment
     ) -> None:
-        """Add to the trail what a name is; `known`: the text of a tensor or a number."""
+        """Add to the tape what a name is; `known`: the text of a tensor or a number."""
         if name[0] == "." or name.startswith("___"):
             return
-        self.trail.decide(number, "value", name, self._text(variable) if known is None else known, after)
+        number, text = self.tape.texts.number, self._text(variable) if known is None else known
+        self.tape.decided.add(latest, segment, number(name), number(text))
         size = extent(variable) if known is None else None
         if size is not None and self._local(frame.translator, name) is variable:
             frame.containers[name] = variable, size
 
     def _local(self, translator: Any, name: str) -> Any | None:
         """Return a local's variable, or the one in its cell; None where there is none."""
-        variable = line_events.local(translator, name)
+        variable = bound_names(translator).get(name)
         return SideEffects(self.output).cell_contents(variable) if is_cell(variable) else variable
 
     def _text(self, variable: Any) -> str:
@@ -268,12 +265,12 @@ class Trace:
                 continue
             if is_pending(variable):
                 frame.pending.append((frame.line, name, variable))
-                frame.unread.append((frame.number, name, variable, self.trail.latest))
+                frame.unread.append((frame.segment, name, variable, self._segment))
             else:
                 known = self._note(frame, frame.line, name, variable, "assigned")
                 if frame.noted.get(name) is not variable:  # a `for` stores nothing when it ends
                     frame.noted[name] = variable
-                    self._decide_value(frame, name, variable, known, frame.number, self.trail.latest)
+                    self._decide_value(frame, name, variable, known, frame.segment, self._segment)
 
     def _note(self, frame: RecordedFrame, line: int, name: str, variable: Any, role: TensorRole) -> str | None:
         """Record a tensor or a number, and return its text; None for any other value."""

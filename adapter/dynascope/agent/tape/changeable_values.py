@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dynascope.agent.internals.variables.reach import Reach, reach
 from dynascope.agent.internals.variables.variables import may_change
 from dynascope.agent.tape.instructions import FrameId
+from dynascope.agent.tape.line_writer import TapedFrame
 from dynascope.agent.tape.tape import Value
-from dynascope.agent.tape.traced_frames import TapedFrame
 
 Name = tuple[FrameId, str]
 

@@ -46,22 +46,10 @@ class TracedInstructions:
             self._stack.pop()
         self._changes.append((len(self.indices), self._stack[-1] if self._stack else _NO_FRAME))
 
-    def instructions_of(self, frame: FrameId) -> Iterator[tuple[Position, int]]:
-        """Yield the position and the index in its function of each instruction of `frame`."""
-        for position, index, _ in self.instructions_in((frame,)):
-            yield position, index
-
     def instructions_in(self, frames: Collection[FrameId]) -> Iterator[tuple[Position, int, FrameId]]:
-        """Yield the same, and the frame, of each instruction of any of these frames."""
-        indices = self.indices
-        for start, end, innermost in self._segments():
+        """Yield position, index in its function and frame of each instruction of these frames."""
+        ends = [offset for offset, _ in self._changes[1:]] + [len(self.indices)]
+        for (start, innermost), end in zip(self._changes, ends, strict=False):
             if innermost in frames:
                 for offset in range(start, end):
-                    yield offset + 1, indices[offset] - 1, innermost
-
-    def _segments(self) -> Iterator[tuple[int, int, FrameId]]:
-        """Yield (offset, end, innermost frame) of each run of instructions."""
-        ends = [offset for offset, _ in self._changes[1:]] + [len(self.indices)]
-        for (offset, frame), end in zip(self._changes, ends, strict=False):
-            if end > offset:
-                yield offset, end, frame
+                    yield offset + 1, self.indices[offset] - 1, innermost

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dynascope.agent.program.user_code import real_path
+from dynascope.agent.tape.code import Code
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.tape import (
-    NO_FRAME,
+    NO_CALL,
     NO_TEXT,
     UNBOUND,
     Segment,
     Table,
     Tape,
-    TapedFunction,
 )
 from dynascope.facts.recompiles.guarded_value import readable
 
@@ -50,19 +50,15 @@ class Playback:
     def lines(self) -> list[TapeLine]:
         """Return every line in the order of tracing; a `def` line is none of its function's."""
         found: list[TapeLine] = []
-        first: dict[FrameId, int] = {}
         begun: dict[FrameId, int] = {}
         for segment, (began, frame, line, _) in enumerate(self._tape.segments):
             if begun.get(frame) != began:
                 begun[frame] = began
-                if frame not in first:
-                    first[frame] = len(found)
-                elif first[frame] >= 0:
-                    if found[first[frame]].line == self._tape.functions[frame].line:
-                        found[first[frame]] = _DEF_LINE
-                    first[frame] = -1
                 found.append(TapeLine(segment, frame, line))
-        return [line for line in found if line is not _DEF_LINE]
+        first = {line.frame: line for line in reversed(found)}
+        several = {line.frame for line in found if line is not first[line.frame]}
+        at_def = {first[frame] for frame in several if first[frame].line == self.code(frame).resumes_at}
+        return [line for line in found if line not in at_def]
 
     @property
     def frames_at_end(self) -> list[FrameId]:
@@ -105,7 +101,7 @@ class Playback:
         numbers = [
             number
             for number, each in enumerate(self.lines)
-            if each.line == line and real_path(self.function(each.frame).path) == path
+            if each.line == line and real_path(self.code(each.frame).file) == path
         ]
         tables = self._tape.guards, self._tape.symbols
         guarded = {self._key(row[0]) for table in tables for row in table if row[0] >= 0}
@@ -113,9 +109,9 @@ class Playback:
         number = next(iter(numbers), None) if first is None else first
         return None if number is None else self.first_target + number
 
-    def function(self, frame: FrameId) -> TapedFunction:
-        """Return the function of a frame."""
-        return self._tape.functions[frame]
+    def code(self, frame: FrameId) -> Code:
+        """Return what is known of the code of a frame."""
+        return self._tape.calls[frame][0]
 
     def position(self, line: TapeLine) -> Position:
         """Return how many instructions had been traced when the line began, itself included."""
@@ -127,7 +123,7 @@ class Playback:
 
     def names(self, line: TapeLine, frame: FrameId) -> dict[str, str]:
         """Return the text of each local variable of a frame of the stack when the line began."""
-        texts, end, own = self._tape.texts.all, self._end(line), self.function(frame).names
+        texts, end, own = self._tape.texts.all, self._end(line), self.code(frame).names
         rows = [
             (row[0], 0, row[2], row[4] if row[3] != UNBOUND else NO_TEXT) for row in self._tape.bindings.where(1, frame)
         ]
@@ -157,13 +153,13 @@ class Playback:
     def symbols(self, line: TapeLine) -> dict[str, list[str]]:
         """Return the sentences about each symbol before the line."""
         texts, found = self._tape.texts.all, dict[str, list[str]]()
-        for _, symbol, sentence in self._before(line, self._tape.symbols):
+        for _, symbol, sentence, _ in self._before(line, self._tape.symbols):
             found.setdefault(texts[symbol], []).append(texts[sentence])
         return found
 
     def nodes(self, line: TapeLine) -> list[str]:
         """Return the nodes of the graph before the line."""
-        return [self._tape.texts.all[text] for _, text in self._before(line, self._tape.nodes)]
+        return [self._tape.texts.all[text] for _, text, *_ in self._before(line, self._tape.nodes)]
 
     def _before(self, line: TapeLine, table: Table) -> Iterator[tuple[int, ...]]:
         return itertools.takewhile(lambda row: row[0] < line.segment, table)
@@ -177,18 +173,15 @@ class Playback:
         return line.segment + is_first
 
     def _callers(self, segment: Segment) -> Iterator[tuple[FrameId, int]]:
-        segments = self._tape.segments
-        wanted = segments.row(segment)[3]
-        while wanted != NO_FRAME and segment > 0:
+        segments, calls = self._tape.segments, self._tape.calls
+        wanted = calls[segments.row(segment)[3]][1]
+        while wanted != NO_CALL and segment > 0:
             segment -= 1
-            _, frame, line, caller = segments.row(segment)
-            if frame == wanted:
+            _, frame, line, call = segments.row(segment)
+            if call == wanted:
                 yield frame, line
-                wanted = caller
+                wanted = calls[call][1]
 
     def _key(self, segment: Segment) -> tuple[FrameId, int]:
         began, frame, *_ = self._tape.segments.row(segment)
         return frame, began
-
-
-_DEF_LINE = TapeLine(-1, NO_FRAME, 0)

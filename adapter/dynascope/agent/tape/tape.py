@@ -9,9 +9,12 @@ from __future__ import annotations
 import bisect
 from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from dynascope.agent.tape.instructions import FrameId, Position
+
+if TYPE_CHECKING:
+    from dynascope.agent.tape.code import Code
 
 Segment = int
 """The number of a segment, from 0 in order of time."""
@@ -22,6 +25,7 @@ NO_TEXT = -1
 _SIZE_OF_TEXT = 120
 """In bytes, about, without its characters: the string's own, and its places in a list and in a dict."""
 NO_FRAME: FrameId = -1
+NO_CALL = -1
 
 
 class Table:
@@ -98,31 +102,21 @@ class Texts:
         return self._numbers.get(text, -1)
 
 
-class TapedFunction(NamedTuple):
-    """The function of a frame, without its code: a tape outlives what was compiled."""
-
-    name: str
-    path: str
-    line: int
-    """The line of its `def`, or of the graph break after which it goes on."""
-    names: frozenset[str] = frozenset()
-    """The names of its local variables, without those that Dynamo adds."""
-    free: tuple[str, ...] = ()
-    """The names that belong to enclosing functions."""
-    stands_for_builtin: bool = False
-    """Whether Dynamo traces it where the source has no call of it."""
-
-
 class Tape:
-    """What was recorded of one attempt, in tables of numbers; written only by `TapeWriter`."""
+    """What was recorded of one attempt, in tables of numbers.
 
-    def __init__(self, name: str) -> None:
+    `LineWriter` writes it, `TapeWriter` more of it for a debugger, and the recording what it decides by.
+    """
+
+    def __init__(self, name: str = "") -> None:
         self.name = name
         """The compile and attempt, such as `0/1_2`."""
         self.texts = Texts()
-        self.functions: dict[FrameId, TapedFunction] = {}
+        self.calls: list[tuple[Code, int]] = []
+        """The code of each call, and the call that made it, or NO_CALL. A frame has the number of its first call; a
+        generator that goes on is called again."""
         self.segments = Table(4)
-        """Each segment: position at which its line began, frame, line, calling frame or NO_FRAME."""
+        """Each segment: position at which its line began, frame, line, call."""
         self.made = array("i")
         """The segment in which each value appeared."""
         self.bindings = Table(6)
@@ -131,14 +125,18 @@ class Tape:
         """Each name that still has its value, whose text is another by now: segment, frame, name, text or NO_TEXT."""
         self.changes = Table(3)
         """Each change of a value in place: segment, value, text of what it is then."""
+        self.decided = Table(4)
+        """Each value that a line decided, for a comparison: the latest segment, the line's segment, name, text."""
         self.guards = Table(3)
         """Each guard: segment, source, type."""
-        self.symbols = Table(3)
-        """Each decision on a symbol: segment, symbol, sentence."""
+        self.guard_counts = Table(2)
+        """How many guards there were, where there were others than before: segment, count."""
+        self.symbols = Table(4)
+        """Each decision on a symbol: segment, symbol, sentence, and whether it tells of a new one."""
         self.fixed = Table(2)
         """Each size of an input that became a number: segment, source."""
-        self.nodes = Table(2)
-        """Each node of the graph: segment, text."""
+        self.nodes = Table(4)
+        """Each node of the graph: segment, text, name, and what it calculates."""
         self.context = Table(3)
         """Each module registered and each change of torch's global state: segment, which of them, text."""
         self.stops = array("i")
@@ -149,11 +147,11 @@ class Tape:
 
         Of what Dynamo traces for a builtin, they are those of the line that calls it.
         """
-        began, frame, line, caller = self.segments.row(segment)
-        while caller != NO_FRAME and self.functions[frame].stands_for_builtin:
-            segment = next(each for each in reversed(range(segment)) if self.segments.row(each)[1] == caller)
-            began, frame, line, caller = self.segments.row(segment)
-        return began, self.functions[frame].path, line
+        began, _, line, call = self.segments.row(segment)
+        while (caller := self.calls[call][1]) != NO_CALL and self.calls[call][0].stands_for_builtin:
+            segment = next(each for each in reversed(range(segment)) if self.segments.row(each)[3] == caller)
+            began, _, line, call = self.segments.row(segment)
+        return began, self.calls[call][0].file, line
 
     @property
     def size(self) -> int:

@@ -1,7 +1,8 @@
-"""Write the tape of an attempt while Dynamo traces it. Used on the compiling thread."""
+"""Write the values of an attempt too, which a debugger shows: what names are, and what changes."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,9 +13,10 @@ from dynascope.agent.events.hook_failures import HookFailures, contained
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.text import value_text
-from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.compile.growth import SymbolDecision
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
 from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.variables import (
     SideEffects,
@@ -26,85 +28,76 @@ from dynascope.agent.internals.variables.variables import (
     without_lazy,
 )
 from dynascope.agent.tape.change_writer import ChangeWriter
-from dynascope.agent.tape.growth_writer import GrowthWriter
 from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
+from dynascope.agent.tape.line_writer import LineWriter, TapedFrame
 from dynascope.agent.tape.tape import (
     NO_FRAME,
     NO_TEXT,
     UNBOUND,
     Segment,
-    Tape,
+    Value,
 )
-from dynascope.agent.tape.traced_frames import Functions, TapedFrame
 from dynascope.agent.tape.value_numbers import ValueNumbers
 
 _FOLLOWED = 20
 """The most values in a container for which the text of the container is written again when Dynamo reads one."""
 
 
-class TapeWriter:
-    """Write one attempt's tape."""
+class TapeWriter(LineWriter):
+    """Write one attempt's tape with values."""
 
     def __init__(self, name: str, traced: TracedInstructions, outermost: Translator, failures: HookFailures) -> None:
-        self.tape = Tape(name)
+        super().__init__(outermost, name)
         self.values = ValueNumbers(self.tape.made)
         self.segment_at: dict[Position, Segment] = {}
         """The segment that began at each stop."""
-        output = translators.output_of(outermost)
-        self._traced = traced
+        self.traced = self._traced = traced
         self.failures = failures
-        self.growth = GrowthWriter(self.tape, output)
-        self._output = output
-        self._options = ViewOptions(SideEffects(output))
-        self._functions = Functions()
-        self._stack: list[TapedFrame] = []
-        self._paused: dict[FrameId, TapedFrame] = {}
+        self._value_of: dict[Any, Value] = {}
+        """The value that each node yields, once a name stands for it."""
+        self._options = ViewOptions(SideEffects(self.output))
+        self._paused: dict[int, TapedFrame] = {}
+        """The generators that Dynamo has left, by the identity of their translators."""
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
-        self._segment: Segment = -1
         self._changes = ChangeWriter(self.tape, self.values, self._options)
 
     @property
     def frames(self) -> frozenset[FrameId]:
         """Return the frames being traced."""
-        return frozenset(frame.number for frame in self._stack)
+        return frozenset(frame.number for frame in self.stack)
+
+    def number_of(self, translator: Translator) -> FrameId:
+        """Return the number of a frame being traced; NO_FRAME for another."""
+        return next((frame.number for frame in self.stack if frame.translator is translator), NO_FRAME)
 
     # ---- what happens
 
-    def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
-        """Record that Dynamo enters or resumes a frame; return its `watcher`."""
-        self._close()
-        frame = self._paused.pop(number, None) or TapedFrame(number, translator, self._traced.position + 1)
-        if self._stack and not frame.names:
+    def enter(self, translator: Translator) -> TapedFrame:
+        frame = self._paused.pop(id(translator), None)
+        if frame is None:
+            frame = super().enter(translator)
+            frame.began = self._traced.position + 1  # its first instruction comes next
+        if self.stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
                 self.values.of(argument)  # made by the line that calls
-        self.tape.functions[number] = self._functions.of(translators.code_of(translator))
-        self._stack.append(frame)
         for name in frame.texts:  # of a generator that is resumed
             self._note_kind(frame, name, frame.variable(name))
-        self._open()
-        if len(self._stack) == 1:
-            self._note_unused_arguments(frame)
-        return self.watcher(translator)
+        return frame
 
-    def frame_left(self) -> None:
-        """Record that Dynamo leaves the innermost frame."""
-        self._close()
-        if self._stack:
-            frame = self._stack.pop()
-            for name in frame.texts:
-                self._changes.changeable.unbind(frame, name)
-            if frame.pauses:
-                self._paused[frame.number] = frame
-                self._has_paused = True
-        self._open()
+    def leave(self, frame: TapedFrame) -> None:
+        for name in frame.texts:
+            self._changes.changeable.unbind(frame, name)
+        if frame.pauses:
+            self._paused[id(frame.translator)] = frame
+            self._has_paused = True
 
     def watcher(self, translator: Translator) -> Callable[[int], None] | None:
         """Return a function to call with the line before each instruction of this frame.
 
         None for a frame that Dynamo has left meanwhile: this is called on any thread.
         """
-        frame = next((frame for frame in reversed(self._stack) if frame.translator is translator), None)
+        frame = next((frame for frame in reversed(self.stack) if frame.translator is translator), None)
         if frame is None:
             return None
 
@@ -115,12 +108,6 @@ class TapeWriter:
             elif name in frame.values:
                 self.values.constant_loaded(variable, frame.values[name])
 
-        def line_begins(line: int) -> None:
-            if line != frame.line:
-                self._close()
-                frame.line, frame.began = line, self._traced.position
-                self._open()
-
         values = self.values
         return new_values.watcher(
             translator,
@@ -128,7 +115,7 @@ class TapeWriter:
             values.constants,
             values.appeared,
             constant_appeared,
-            line_begins,
+            functools.partial(self.line_begins, translator),
             self.failures,
         )
 
@@ -139,41 +126,61 @@ class TapeWriter:
     @contained
     def until_now(self, stops: bool = False) -> None:
         """Record everything up to here; `stops`: the thread stops here, not at the end of a step."""
-        self._close()
-        if stops and self._stack:
-            self.tape.stops.append(self._stack[-1].began)
-        self._open()
-        self.segment_at[self._traced.position] = self._segment
+        self.close()
+        if stops and self.stack:
+            self.tape.stops.append(self.stack[-1].began)
+        self.open()
+        self.segment_at[self._traced.position] = self.segment
 
     # ---- segments
 
-    def _open(self) -> None:
-        if self._stack:
-            frame = self._stack[-1]
-            self._segment = self.values.segment = len(self.tape.segments)
-            caller = self._stack[-2].number if len(self._stack) > 1 else NO_FRAME
-            self.tape.segments.add(frame.began, frame.number, frame.line, caller)
+    def open(self) -> None:
+        super().open()
+        self.values.segment = self.segment
+        if self.segment == 0 and self.stack:
+            self._note_unused_arguments(self.stack[0])
 
-    def _close(self) -> None:
-        if not self._stack:
+    def close(self) -> None:
+        if not self.stack:
             return
+        with self.failures:  # the recording may be the one that tells of the line
+            self._write_values()
+        if any(decision.replaces for decision in self.grow()):
+            for frame in self.stack:
+                self._note_texts(frame, frame.texts)
+
+    def _write_values(self) -> None:
         self.values.number_appeared()
-        self._options.effects = SideEffects(self._output)  # Dynamo puts a copy in its place while it speculates
+        self._options.effects = SideEffects(self.output)  # Dynamo puts a copy in its place while it speculates
         with torch._C.DisableTorchFunction():
-            self._note_names(self._stack[-1])
-            read = [(each, names) for each in self._stack if each.unread and (names := self._read_meanwhile(each))]
+            self._note_names(self.stack[-1])
+            read = [(each, names) for each in self.stack if each.unread and (names := self._read_meanwhile(each))]
             if self._changes.any():
                 if self._changes.any_cell():
                     self._bind_changed_cells()
-                self._changes.write(self._segment)
+                self._changes.write(self.segment)
             for frame, names in read:
                 self._note_texts(frame, names)
             if self._has_paused:
                 self._has_paused = False
                 self._note_generators()
-        if self.growth.write(self._segment):
-            for frame in self._stack:
-                self._note_texts(frame, frame.texts)
+
+    def grow(self) -> list[SymbolDecision]:
+        tape, number = self.tape, self.tape.texts.number
+        for source, kind in self.growth.guards():
+            tape.guards.add(self.segment, number(source), number(kind))
+        for what, text in self.growth.context():
+            tape.context.add(self.segment, number(what), number(text))
+        self._signs = ()  # a node may be in the place of another
+        return super().grow()
+
+    def write_node(self, node: Any, text: int = NO_TEXT) -> None:
+        text = self.tape.texts.number(node_text(node))
+        super().write_node(node, text)
+        first = node.args[0] if node.args else None
+        changed = self._value_of.get(first) if isinstance(first, torch.fx.Node) else None
+        if changed is not None and changes_its_argument(node):
+            self.tape.changes.add(self.segment, changed, text)
 
     def _note_names(self, frame: TapedFrame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names
@@ -200,7 +207,7 @@ class TapeWriter:
         with torch._C.DisableTorchFunction():
             for name, value in unused_arguments(frame.translator).items():
                 text = number(value_text(value, self._options, 0))
-                self.tape.rewritten.add(self._segment, frame.number, number(name), text)
+                self.tape.rewritten.add(self.segment, frame.number, number(name), text)
 
     def _bind(self, frame: TapedFrame, name: str, variable: object | None) -> None:
         number = self.tape.texts.number
@@ -215,7 +222,7 @@ class TapeWriter:
                     self.values.texts[value] = text
                     self.values.has_other_contents(variable)
             if realised is not None:
-                self.growth.value_of[node_of(realised)] = value
+                self._value_of[node_of(realised)] = value
             written = source_of(variable)
             source = number(written) if written is not None else -1
             frame.values[name], frame.texts[name] = value, text
@@ -224,9 +231,9 @@ class TapeWriter:
             frame.unread.pop(name, None)
             frame.texts.pop(name, None)
             self._changes.changeable.unbind(frame, name)
-        self.tape.bindings.add(self._segment, frame.number, number(name), value, text, source)
+        self.tape.bindings.add(self.segment, frame.number, number(name), value, text, source)
         if new_values.is_unset(variable):
-            self.tape.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
+            self.tape.rewritten.add(self.segment, frame.number, number(name), NO_TEXT)
 
     def _in_cell(self, cell: object) -> object | None:
         """Return what a cell holds; None while it is empty."""
@@ -241,7 +248,7 @@ class TapeWriter:
             if text != frame.texts[name]:
                 if frame.values[name] in self.values.texts:
                     self.values.texts[frame.values[name]] = text
-                frame.rewrite(self.tape, self._segment, name, text)
+                frame.rewrite(self.tape, self.segment, name, text)
 
     def _read_meanwhile(self, frame: TapedFrame) -> list[str]:
         """Return the names whose lazy variables Dynamo has read, and those of iterators."""
@@ -264,12 +271,12 @@ class TapeWriter:
         self._changes.changeable.bind(frame, name, self.values.of(variable), variable)
 
     def _note_generators(self) -> None:
-        for frame in self._stack:
+        for frame in self.stack:
             self._note_texts(frame, [name for name in frame.texts if new_values.is_generator(frame.names[name])])
 
     def _bind_changed_cells(self) -> None:
         """Bind the names whose cells hold other variables now."""
-        for frame in self._stack:
+        for frame in self.stack:
             for name, before in list(frame.in_cells.items()):
                 variable = self._in_cell(frame.names[name])
                 if variable is not before:

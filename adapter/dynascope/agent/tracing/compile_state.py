@@ -116,7 +116,7 @@ class CompileState:
         self.tape_writer: TapeWriter | None = None
         """Writes what becomes of each value in this attempt; None unless the thread may stop."""
         self.tape: Tape | None = None
-        """What it has written, once the trace has ended."""
+        """What it has written."""
         self.checkpoints = Checkpoints()
         """The positions since which a user asks what has changed."""
         self.seen = SeenEvents()
@@ -194,9 +194,7 @@ class CompileState:
         Through it the program's values would live on.
         """
         self._traced = self.traced_codes()
-        if self.tape_writer is not None:
-            self.tape, self.tape_writer = self.tape_writer.tape, None
-        self.outermost = self.travel = None
+        self.tape_writer = self.outermost = self.travel = None
         self.in_force.close()
         self.kept, self.applied = [], []
         self.frames.clear()

@@ -127,7 +127,8 @@ class Hook:
         clock.traced.frame_entered(compile_state.frames[key], translators.code_of(translator))
         tape_writer, watch = compile_state.tape_writer, None
         if tape_writer is not None:
-            watch = tape_writer.frame_entered(compile_state.frames[key], translator)
+            tape_writer.entered(translator)
+            watch = tape_writer.watcher(translator)
         if (
             state.pause_pending
             or compile_state.travel is not None
@@ -171,7 +172,7 @@ class Hook:
         compile_state.clock.activation()
         compile_state.clock.traced.frame_left()
         if compile_state.tape_writer is not None:
-            compile_state.tape_writer.frame_left()
+            compile_state.tape_writer.left(translator)
         key = id(translator)
         compile_state.activations.pop(key, None)
         unwatch(translator)

@@ -149,7 +149,7 @@ def _history_of(state: CompileState, translator: Translator) -> FrameHistory | N
         return None
     from dynascope.agent.tracing.history.frame_history import FrameHistory
 
-    return FrameHistory(state.tape_writer, state.frames[id(translator)], translator, state.checkpoints)
+    return FrameHistory(state.tape_writer, translator, state.checkpoints)
 
 
 def _unless_empty(look_back: LookBack) -> LookBack | None:

@@ -5,7 +5,6 @@ Everything is a number in a list, and each text is kept once: a trail is written
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from typing import Literal, get_args
 
@@ -76,7 +75,6 @@ class TracedCompile(Struct, kw_only=True):
 
 
 _CELLS = 5
-_NUMBERS = {kind: number for number, kind in enumerate(DECISION_KINDS)}
 
 
 class Trail(Struct, array_like=True):
@@ -102,53 +100,3 @@ class Trail(Struct, array_like=True):
         for start in range(0, len(cells), _CELLS):
             after, own, kind, subject, text = cells[start : start + _CELLS]
             yield after, own, DECISION_KINDS[kind], texts[subject], texts[text]
-
-
-class TrailWriter:
-    """Write a trail while Dynamo traces."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[int, int, int]] = []
-        self._lines = array("i")
-        self._latest = (-1, -1)
-        self._decisions = array("i")
-        self._guards = array("i")
-        self._guard_count = 0
-        self._texts: dict[str, int] = {}
-
-    @property
-    def latest(self) -> int:
-        """Return the number of the latest line; -1 before the first."""
-        return len(self._lines) // 2 - 1
-
-    def call(self, path: str, function: str, caller: int) -> int:
-        """Add a call, and return its number."""
-        self.calls.append((self._text(path), self._text(function), caller))
-        return len(self.calls) - 1
-
-    def line(self, call: int, line: int) -> int:
-        """Add a line that begins, unless it is the latest one, and return its number."""
-        begins = call, line
-        if begins != self._latest:
-            self._latest = begins
-            self._lines.extend(begins)
-        return self.latest
-
-    def decide(self, line: int, kind: DecisionKind, subject: str, text: str, after: int | None = None) -> None:
-        """Add a decision of a line; `after`: when it was made, if not now."""
-        after = self.latest if after is None else after
-        self._decisions.extend((after, line, _NUMBERS[kind], self._text(subject), self._text(text)))
-
-    def guards(self, line: int, count: int) -> None:
-        """Note how many guards there are now; `line` is the one that needed those that are new."""
-        if count != self._guard_count:
-            self._guard_count = count
-            self._guards.extend((self.latest, line, count))
-
-    def trail(self, symbols: dict[str, str], is_repeated: bool = False) -> Trail:
-        """Return what was written so far."""
-        lines, decisions, guards = self._lines.tolist(), self._decisions.tolist(), self._guards.tolist()
-        return Trail(list(self._texts), list(self.calls), lines, decisions, guards, symbols, is_repeated)
-
-    def _text(self, text: str) -> int:
-        return self._texts.setdefault(text, len(self._texts))

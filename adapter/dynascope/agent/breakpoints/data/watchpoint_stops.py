@@ -28,11 +28,11 @@ from dynascope.agent.internals.variables.variables import source_of, without_laz
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.first_time import Visit
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 Hit = tuple[Watchpoint, Translator, str]

@@ -22,11 +22,11 @@ from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.first_time import Visit
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.breakpoint_texts import names_function_of
 from dynascope.wire.messages import Message
 

@@ -231,11 +231,6 @@ def parameter_names(translator: Translator) -> tuple[str, ...]:
     return tuple(code.co_varnames[:count])
 
 
-def local(translator: Translator, name: str) -> Any | None:
-    """Return a local's variable (`InstructionTranslatorBase.symbolic_locals`, 2.0), or None."""
-    return translator.symbolic_locals.get(name)
-
-
 Place = tuple[str, int | None, int | None, int | None, int | None]
 """The name of an instruction, and from where to where its source goes: line, last line, column, last column."""
 

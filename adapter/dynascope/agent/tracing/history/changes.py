@@ -88,8 +88,8 @@ class Changes:
                 latest[began[segment], NO_FRAME, value] = segment, "changed", names[value], text
         rows = list(latest.values())
         rows += [(segment, "guard", kind, source) for segment, source, kind in tape.guards.rows_from(first)]
-        rows += [(segment, "symbol", symbol, text) for segment, symbol, text in tape.symbols.rows_from(first)]
-        rows += [(segment, "node", text, NO_TEXT) for segment, text in tape.nodes.rows_from(first)]
+        rows += [(segment, "symbol", symbol, text) for segment, symbol, text, _ in tape.symbols.rows_from(first)]
+        rows += [(segment, "node", text, NO_TEXT) for segment, text, *_ in tape.nodes.rows_from(first)]
         texts = tape.texts.all
         rows += [(segment, texts[what], text, NO_TEXT) for segment, what, text in tape.context.rows_from(first)]
         # a number for each segment, the same for those into which stops have divided one
@@ -97,7 +97,7 @@ class Changes:
         return sorted(rows, key=lambda row: moments[row[0]])
 
     def _shown_names(self, frame: FrameId) -> set[int]:
-        names = self._tape.functions[frame].names
+        names = self._tape.calls[frame][0].names
         return {self._tape.texts.find(name) for name in names if name.isidentifier()}
 
 

@@ -15,7 +15,6 @@ from dynascope.agent.internals.guards.guards import symbols_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
 from dynascope.agent.internals.variables.variables import node_of, source_object, source_of
-from dynascope.agent.tape.instructions import FrameId
 from dynascope.agent.tape.tape import UNBOUND, Segment, Value
 from dynascope.agent.tape.tape_writer import TapeWriter
 from dynascope.agent.tracing.compile_state import Checkpoints
@@ -29,12 +28,12 @@ class FrameHistory:
     A failure is reported once, and the answer is None: the other rows are shown all the same.
     """
 
-    def __init__(self, writer: TapeWriter, frame: FrameId, translator: Translator, checkpoints: Checkpoints) -> None:
+    def __init__(self, writer: TapeWriter, translator: Translator, checkpoints: Checkpoints) -> None:
         self.failures = writer.failures
         self._checkpoints = checkpoints
         self._writer = writer
         self._tape = writer.tape
-        self._frame = frame
+        self._frame = writer.number_of(translator)
         self._translator = translator
 
     @contained
@@ -72,8 +71,8 @@ class FrameHistory:
 
     @contained
     def of_node(self, node: Any) -> list[HistoryEntry]:
-        nodes = [*input_nodes(node), node]
-        made = [(segment, "made", node_text(each)) for each in nodes if (segment := self._made(each)) is not None]
+        known = self._writer.nodes
+        made = [(known[each], "made", node_text(each)) for each in (*input_nodes(node), node) if each in known]
         return self._entries([*made, *self._changed_in_graph(node)])
 
     @contained
@@ -117,7 +116,7 @@ class FrameHistory:
         node = node_of(variable)
         if node is not None:
             symbols.update(*map(symbols_in, sizes_of(example_of(node))))
-            began = -1 if source is not None else self._writer.growth.nodes.get(node, -1)
+            began = -1 if source is not None else self._writer.nodes.get(node, -1)
             yield from self._changed_in_graph(node)
         for segment, symbol, text in self._decisions(sorted(symbols)):
             if segment > began:  # of a result: what was decided since it was made
@@ -132,17 +131,14 @@ class FrameHistory:
     def _decisions(self, symbols: Iterable[str]) -> Iterator[tuple[Segment, str, str]]:
         texts = self._tape.texts
         for symbol in symbols:
-            for segment, _, sentence in self._tape.symbols.where(1, texts.find(symbol)):
+            for segment, _, sentence, _ in self._tape.symbols.where(1, texts.find(symbol)):
                 yield segment, symbol, texts.all[sentence]
 
     def _changed_in_graph(self, node: Any) -> Iterator[tuple[Segment, str, str]]:
         for user in node.users:
-            segment = self._made(user)
+            segment = self._writer.nodes.get(user)
             if segment is not None and user.args and user.args[0] is node and changes_its_argument(user):
                 yield segment, "changed", node_text(user)
-
-    def _made(self, node: Any) -> Segment | None:
-        return self._writer.growth.nodes.get(node)
 
     def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[HistoryEntry]:
         tape, entries = self._tape, []

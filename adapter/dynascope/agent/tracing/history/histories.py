@@ -51,7 +51,7 @@ class Histories(TraceObserver):
 
     def begin(self, state: CompileState, will_stop: bool) -> None:
         """Begin an attempt, before its outermost frame; `will_stop`: there is a step or a pause."""
-        before, state.tape_writer = state.tape_writer, None
+        before, state.tape_writer, state.tape = state.tape, None, None
         if not self.are_recorded or not (will_stop or any(ask() for ask in self._may_stop.values())):
             return
         from dynascope.agent.tape.tape_writer import TapeWriter  # imports what shows values
@@ -59,8 +59,9 @@ class Histories(TraceObserver):
         if self._changes is None:
             self._changes = MutationEvents(self._changed, self._failures)
         state.tape_writer = TapeWriter(trace_id(), state.clock.traced, state.outermost, self._failures)
+        state.tape = state.tape_writer.tape
         if before is not None and state.travel is not None:  # the same trace, repeated
-            state.tape_writer.tape.stops.extend(before.tape.stops)
+            state.tape.stops.extend(before.stops)
 
     def latest(self, compile_id: str) -> Playback | None:
         """Return the latest attempt of a compile; None if not recorded."""
@@ -87,10 +88,7 @@ class Histories(TraceObserver):
         compile_state = None if state is None else state.compile
         if compile_state is None:
             return
-        tape, writer = compile_state.tape, compile_state.tape_writer
-        if writer is not None:
-            tape = writer.tape
-        compile_state.tape = compile_state.tape_writer = None
+        tape, compile_state.tape, compile_state.tape_writer = compile_state.tape, None, None
         if tape is None:
             return
         ended = (*self.ended, Playback(tape, has_failed, self._next_target))
@@ -137,7 +135,8 @@ class TapedCompiles:
 
 
 def _function(attempt: Playback) -> tuple[object, ...]:
-    return attempt.function(attempt.lines[0].frame)[:3] if attempt.lines else ()
+    code = attempt.code(attempt.lines[0].frame) if attempt.lines else None
+    return () if code is None else (code.name, code.file, code.resumes_at)
 
 
 def always() -> bool:

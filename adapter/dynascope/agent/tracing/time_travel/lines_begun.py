@@ -54,7 +54,7 @@ def own_instructions(
     """
     listed = instructions.instructions_of(translator)
     lines = Lines(translators.code_of(translator))
-    for position, index in traced.instructions_of(frame):
+    for position, index, _ in traced.instructions_in((frame,)):
         instruction = listed[index]
         begins = lines.advance(instruction, index, instructions.line_of(instruction), position <= restored_at)
         if not lines.in_prologue:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.stops import Stop
+from dynascope.agent.tape.code import Code
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.playback import Playback, TapeLine
 from dynascope.wire.beyond_dap import FIRST_RECORDED
@@ -43,15 +44,16 @@ class Moment:
         self.place = place
         self.stop = stop
         self.compile = attempt.name
-        self._attempt, self._line = attempt, line
+        self.attempt, self.line = attempt, line
         self._frames = attempt.stack(line)
-        self.stack = [(*attempt.function(frame)[:2], line) for frame, line in self._frames]
+        codes = [(attempt.code(frame), line) for frame, line in self._frames]
+        self.stack = [(code.name, code.file, line) for code, line in codes]
         """The function, path and line of each frame, innermost first."""
 
     @property
     def position(self) -> Position:
         """Return how many instructions had been traced when the line began, itself included."""
-        return self._attempt.position(self._line)
+        return self.attempt.position(self.line)
 
     @property
     def description(self) -> str:
@@ -61,22 +63,9 @@ class Moment:
     def names(self, depth: int) -> tuple[dict[str, str], dict[str, str]]:
         """Return the texts of the locals and closure of a frame; 0 is the innermost."""
         frame = self._frames[depth][0]
-        texts, free = self._attempt.names(self._line, frame), self._attempt.function(frame).free
+        texts, free = self.attempt.names(self.line, frame), self.attempt.code(frame).free
         closure = {name: text for name, text in texts.items() if name in free}
         return {name: text for name, text in texts.items() if name not in closure}, closure
-
-    @property
-    def guards(self) -> list[tuple[str, str, str, int]]:
-        """Return the source and type of each guard so far, and the line that needed it."""
-        return self._attempt.guards(self._line)
-
-    @property
-    def symbols(self) -> dict[str, list[str]]:
-        return self._attempt.symbols(self._line)
-
-    @property
-    def nodes(self) -> list[str]:
-        return self._attempt.nodes(self._line)
 
 
 class LookBack:
@@ -161,7 +150,7 @@ class LookBack:
         if place is None:
             raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
         attempt = self._attempts[place.attempt]
-        return attempt.first_target + place.number, attempt.function(self._frame(place)).name
+        return attempt.first_target + place.number, attempt.code(self._frame(place)).name
 
     def go_to(self, target: Position) -> None:
         """Choose a recorded line, or a position of the stop. Raises CannotGoBack."""
@@ -232,15 +221,17 @@ class LookBack:
         return self._line(place).frame
 
     def _is(self, place: RecordedPlace, path: str, line: int) -> bool:
-        function = self._attempts[place.attempt].function(self._frame(place))
-        return self._line(place).line == line and real_path(function.path) == path
+        return self._line(place).line == line and real_path(self._code(place).file) == path
+
+    def _code(self, place: RecordedPlace) -> Code:
+        return self._attempts[place.attempt].code(self._frame(place))
 
     def _stack(self, place: RecordedPlace) -> list[FrameId]:
         return [frame for frame, _ in self._attempts[place.attempt].stack(self._line(place))]
 
     def _shows(self, place: RecordedPlace) -> bool:
-        return self._is_shown(self._attempts[place.attempt].function(self._frame(place)).path)
+        return self._is_shown(self._code(place).file)
 
     def _stops(self, place: RecordedPlace) -> bool:
         attempt, line = self._attempts[place.attempt], self._line(place)
-        return attempt.has_stopped_at(line) or self._stops_at(attempt.function(line.frame).path, line.line)
+        return attempt.has_stopped_at(line) or self._stops_at(self._code(place).file, line.line)

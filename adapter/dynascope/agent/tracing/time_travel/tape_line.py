@@ -42,20 +42,23 @@ class TapeLineInspection(StopInspection):
         return f"{self.frames[self.symbolic_frames - 1].name} graph so far"
 
     def document_text(self) -> str:
-        return "\n".join([f"# {self.document_name}", *(f"# {node}" for node in self.moment.nodes), ""])
+        return "\n".join(
+            [f"# {self.document_name}", *(f"# {node}" for node in self.moment.attempt.nodes(self.moment.line)), ""]
+        )
 
     def isolated(self) -> AbstractContextManager[Any]:
         return contextlib.nullcontext()
 
     def headings(self, frame_id: int) -> list[Heading]:
-        moment = self.moment
-        local, closure = moment.names(self.frame(frame_id))
+        attempt, line = self.moment.attempt, self.moment.line
+        local, closure = self.moment.names(self.frame(frame_id))
+        guards, symbols = starmap(_guard_row, attempt.guards(line)), attempt.symbols(line).items()
         return [
             Heading("Locals", _rows(starmap(_name_row, local.items())), hint="locals", empty="(no locals yet)"),
             *([Heading("Closure", _rows(starmap(_name_row, closure.items())))] if closure else ()),
-            Heading("Guards", _rows(starmap(_guard_row, moment.guards)), expensive=True, empty="(no guards yet)"),
-            Heading("Shapes", _rows(starmap(_symbol_row, moment.symbols.items())), True, empty="(no symbols yet)"),
-            Heading(GRAPH, _rows(map(_node_row, moment.nodes)), expensive=True, empty="(no nodes yet)"),
+            Heading("Guards", _rows(guards), expensive=True, empty="(no guards yet)"),
+            Heading("Shapes", _rows(starmap(_symbol_row, symbols)), True, empty="(no symbols yet)"),
+            Heading(GRAPH, _rows(map(_node_row, attempt.nodes(line))), expensive=True, empty="(no nodes yet)"),
         ]
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:

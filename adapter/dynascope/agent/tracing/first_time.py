@@ -1,7 +1,10 @@
-"""Tell breakpoints whether the trace reaches them for the first time."""
+"""Tell breakpoints and exception filters whether a trace reaches them for the first time."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.travel import Counted, Rehearsal
 
@@ -27,3 +30,11 @@ class Visit:
         is_first = not self._at_instruction or here not in state.reached
         state.reached.add(here)
         return is_first
+
+
+class OncePerCompile:
+    """Tell the events of one kind that this compile has not had."""
+
+    def is_new(self, state: ThreadState, event: Hashable) -> bool:
+        """Whether no earlier attempt of this compile had this event; record it."""
+        return state.begin_compile().seen.is_new_in_compile((id(self), event), *compile_id_and_attempt())
