@@ -47,10 +47,10 @@ from tests.support.marks import load
 JOURNEYS = {
     "A breakpoint": (
         "SetBreakpoints",
-        "dynascope.agent.breakpoints.kinds.stop_checks.LineStops.use",
+        "dynascope.agent.breakpoints.kinds.trace_stops.LineStops.use",
         "Reply to SetBreakpoints",
         "response setBreakpoints",
-        "dynascope.agent.breakpoints.kinds.stop_checks.LineStops.stops_at",
+        "dynascope.agent.breakpoints.kinds.trace_stops.LineStops.stops_at",
         "Stopping",
         "event stopped",
     ),

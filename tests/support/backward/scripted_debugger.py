@@ -19,7 +19,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import ResumeCommand
-from dynascope.wire.to_agent import Evaluate, Variables
+from dynascope.wire.to_agent import Evaluate, Scopes, Variables
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Script:
 
 def read(inspection: BackwardInspection, frame_id: int, depth: int = 4) -> dict[str, Any]:
     """Scope → row → (value, rows below), read as a client reads them."""
-    scopes = inspection.scopes(frame_id).scopes
+    scopes = inspection.scopes(Scopes(frame_id=frame_id)).scopes
     return {scope.name: _rows(inspection, scope.variables_reference, depth) for scope in scopes}
 
 

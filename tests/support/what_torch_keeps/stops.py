@@ -234,7 +234,7 @@ def _backward(inspect_stop: Look, breakpoint: str, program: Callable[[], None]) 
 
     def at_stop(inspection: BackwardInspection) -> None:
         if not seen:
-            scopes = inspection.scopes(inspection.frames[0].id).scopes
+            scopes = inspection.scopes(holding.Scopes(frame_id=inspection.frames[0].id)).scopes
 
             def rows(reference: int) -> list[Any]:
                 return inspection.variables(
