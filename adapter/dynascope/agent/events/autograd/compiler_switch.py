@@ -20,11 +20,13 @@ from dynascope.agent.events import torch_names
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.program.threads import fork_safe
 
-_NARROWER = {
-    torch.float64: torch.zeros((), dtype=torch.float32, device="cpu"),
-    torch.int64: torch.zeros((), dtype=torch.int32, device="cpu"),
-    torch.complex128: torch.zeros((), dtype=torch.complex64, device="cpu"),
-}
+
+@functools.cache
+def _narrower() -> dict[torch.dtype, torch.Tensor]:
+    """Return a scalar of a narrower dtype for each dtype of Python's numbers, made outside a capture's fake mode."""
+    dtypes = {torch.float64: torch.float32, torch.int64: torch.int32, torch.complex128: torch.complex64}
+    with _disable_current_modes():
+        return {wide: torch.zeros((), dtype=narrow, device="cpu") for wide, narrow in dtypes.items()}
 
 
 def copying_wrapped_numbers(compiled: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +60,7 @@ def _is_scalar_of_cpu(tensor: Any) -> bool:
 
 def is_wrapped_number(scalar: torch.Tensor) -> bool:
     """Whether a scalar is a number of Python: those do not widen the dtype of an ordinary one."""
-    narrower = _NARROWER.get(scalar.dtype)
+    narrower = _narrower().get(scalar.dtype)
     return narrower is not None and torch.result_type(scalar, narrower) is narrower.dtype
 
 
