@@ -23,7 +23,7 @@ from dynascope.agent.program.threads import fork_safe
 
 @functools.cache
 def _narrower() -> dict[torch.dtype, torch.Tensor]:
-    """Return a scalar of a narrower dtype for each dtype of Python's numbers, made outside a capture's fake mode."""
+    """Return a scalar of a narrower dtype for each dtype of a number, made in no fake mode."""
     dtypes = {torch.float64: torch.float32, torch.int64: torch.int32, torch.complex128: torch.complex64}
     with _disable_current_modes():
         return {wide: torch.zeros((), dtype=narrow, device="cpu") for wide, narrow in dtypes.items()}
