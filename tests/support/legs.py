@@ -6,11 +6,18 @@ import sys
 
 import torch
 
-_OTHERS = {(12, "2.11"): 0, (12, "2.12"): 1, (12, "2.14"): 2, (12, "2.15"): 3, (13, "2.15"): 4}
-"""The turn of each leg other than the first, by the minor version of Python and the version of torch."""
+_LEG = sys.version_info.minor, ".".join(torch.__version__.split(".")[:2])
+_FIRST = 11, "2.13"
+_OTHERS = [(12, "2.11"), (12, "2.12"), (12, "2.14"), (12, "2.15"), (13, "2.15")]
+"""The minor version of Python and the version of torch of each leg, as in the Makefile."""
 
 
 def is_turn_of_leg(turn: int) -> bool:
-    """Whether it is the turn of the leg that runs now, which is not the first."""
-    own = _OTHERS.get((sys.version_info.minor, ".".join(torch.__version__.split(".")[:2])))
+    """Whether it is the turn of the leg that runs now, which is not the first.
+
+    A leg that is not listed takes the turns of the first that is.
+    """
+    if _LEG == _FIRST:
+        return False
+    own = _OTHERS.index(_LEG) if _LEG in _OTHERS else 0
     return own == turn % len(_OTHERS)

@@ -33,7 +33,7 @@ class Process(Struct, array_like=True):
     ended: int = 0
     """How many compiles have ended."""
     latest: str = ""
-    """The one that ended last: `forward [0/1]`."""
+    """The compile that ended last: `forward [0/1]`."""
     latest_at: float = 0.0
 
 
@@ -56,9 +56,9 @@ class CompileInProgress(Struct, array_like=True):
     phases: list[tuple[str, float]] = field(default_factory=list)
     """torch's phases that have begun and not ended, the outermost first, each with when it began."""
     spent: dict[str, float] = field(default_factory=dict)
-    """Seconds in each phase itself, without the phases within it; "" for those outside of all."""
+    """Seconds in each phase itself, without the phases within it; "" has the seconds outside of all phases."""
     charged: float = 0.0
-    """Until when `spent` has all time; what came after belongs to the innermost phase."""
+    """The time up to which `spent` has every second; later seconds belong to the innermost phase."""
 
 
 class TracingPlace(Struct, array_like=True):
@@ -69,7 +69,7 @@ class TracingPlace(Struct, array_like=True):
     function: str
     since: float
     library: tuple[str, int, str, float] | None = None
-    """The same of the innermost line of all, where that is in a library which this one calls."""
+    """Path, line, function and start of the innermost line, where it is in a library that the user's line calls."""
 
 
 class Standing(Struct, array_like=True):

@@ -1,4 +1,4 @@
-"""What a stop in a capture of compiled autograd shows: NodeCalls, the graph so far, and the values of expressions.
+"""Show a stop in a capture of compiled autograd: its NodeCalls, the graph so far, and values of expressions.
 
 Expressions are conditions, log messages and those of the debug console. They read facts of the capture, with sizes as
 the numbers of this run, so that no expression adds a guard or a node; other names are those of the frame of the program

@@ -121,7 +121,7 @@ class Documents:
 
         def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:
             compile_id, _ = compile_id_and_attempt()
-            if compile_id != "?":  # of no compile of Dynamo's
+            if compile_id != "?":  # else the graph belongs to no compile of Dynamo
                 self._form_made(name, heading, compile_id, lines)
 
         return NamedForms(is_users, graph, text)

@@ -1,4 +1,4 @@
-"""What the sources of exception filters share: the base class, and the event that one may stop at."""
+"""The base class of the sources of exception filters, and the event at which a source may stop."""
 
 from __future__ import annotations
 

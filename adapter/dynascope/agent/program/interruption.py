@@ -80,7 +80,7 @@ class Cancellation:
         self._waiting: set[int] = set()
         self._cancelled: set[int] = set()
         self._running: dict[int, int] = {}
-        """By request: the ident of the thread that serves it."""
+        """The ident of the thread that serves each request, by the number of the request."""
         self._struck: set[int] = set()
         """The running requests in which Cancelled was raised."""
         self._wakeable: set[int] = set()

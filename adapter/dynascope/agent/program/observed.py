@@ -1,4 +1,4 @@
-"""What limits what the session observes of the program: one process, its time under the debugger, coverage.py."""
+"""Note why a session observes only a part of the program: its other processes, coverage.py, a late attach."""
 
 from __future__ import annotations
 

@@ -41,14 +41,16 @@ class Rebuilding:
     """Builds the guards of a cache entry again, for the values of a frame for which they are true."""
 
     def __init__(self, code: types.CodeType, guards: Any, values: dict[str, Any]) -> None:
-        """Raise NotRebuilt unless the guards that were kept become those that torch evaluates."""
+        """Raise NotRebuilt unless the guards can be built again as torch evaluates them."""
         source = built_from(guards)
         if source is None:
             raise NotRebuilt("it was compiled before Dynascope was attached")
         self._code, self._guards, self.source, self.values = code, guards, source, values
         dropped = {id(guard) for guard in source.dropped}
         rebuilt = self._build([guard for guard in source.guards if id(guard) not in dropped], None)
-        if sorted(map(str, lines(rebuilt))) != sorted(map(str, lines(guards))):  # those that have failed move
+        if sorted(map(str, lines(rebuilt))) != sorted(
+            map(str, lines(guards))
+        ):  # torch moves a failed guard to the front
             raise NotRebuilt("its guards cannot be built again as they are")
 
     def with_filter(self, keeps: Filter | None) -> Any:

@@ -17,7 +17,7 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 
 
 class Code:
-    """What is known of a code object, the same each time it is traced; it does not keep the code object alive."""
+    """Facts about a code object, the same each time it is traced; they do not keep the code object alive."""
 
     def __init__(self, translator: Any) -> None:
         code = translators.code_of(translator)

@@ -1,8 +1,8 @@
 """Write the lines of an attempt while Dynamo traces it, and what each adds to the graph, the guards and the symbols.
 
-The recording needs no more. A debugger that may stop in the attempt needs its values too, and writes them with a
-`TapeWriter`, which the recording then finds: an attempt has one tape. Both tell the writer what happens, the first of
-them is heard. Used on the compiling thread.
+A recording needs no more. A debugger that may stop in the attempt needs its values, too: it makes a `TapeWriter`, which
+the recording then uses, so that an attempt has one tape. Both report each line to the writer, which takes the first
+report. Used on the compiling thread.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ class LineWriter:
             self.leave(self.stack.pop())
             self.open()
 
-    # ---- what a debugger's writer does more
+    # ---- overridden by the writer of a debugger
 
     def enter(self, translator: Translator) -> TapedFrame:
         """Return the frame that Dynamo enters."""
         return TapedFrame(len(self.tape.calls), translator, self.segment + 1)
 
     def leave(self, frame: TapedFrame) -> None:
-        """Drop what is known of a frame that Dynamo has left."""
+        """Forget a frame that Dynamo has left."""
 
     def open(self) -> None:
         """Begin a segment."""

@@ -25,7 +25,7 @@ class EvaluatedGuard(Struct, array_like=True, gc=False):
 
 
 class FilteredGuards(Struct):
-    """What a filter of guards, or a stance, would leave."""
+    """The guards that a filter of guards, or a stance, would leave."""
 
     name: str
     guards: int
@@ -33,7 +33,7 @@ class FilteredGuards(Struct):
     lookup: float | None
     """The nanoseconds that a lookup would take."""
     could_change: list[str]
-    """What could change then without a recompile, as sentences."""
+    """The changes that would then cause no recompile, as sentences."""
 
 
 class RefusedGuards(Struct):
@@ -45,16 +45,16 @@ class RefusedGuards(Struct):
 
 
 class SavedGuards(Struct):
-    """What torch would save of the guards with the compiled code."""
+    """The guards that torch would save with the compiled code."""
 
     way: str
     """`aot_compile` or `caching_precompile`."""
     outcome: str
     refused: list[RefusedGuards]
     without_refused: str | None
-    """What becomes of the others, if a filter drops those that are refused."""
+    """The outcome for the other guards, if a filter drops the guards that are refused."""
     dropped: list[str]
-    """What could change then without being noticed, as sentences."""
+    """The changes that would then go unnoticed, as sentences."""
 
 
 class GuardCosts(Struct):
@@ -66,7 +66,7 @@ class GuardCosts(Struct):
     filters: list[FilteredGuards]
     saved: list[SavedGuards]
     text: str
-    """What `guards 0/1 all`, `guards filters 0/1` and `guards saved 0/1` tell."""
+    """The answers to `guards 0/1 all`, `guards filters 0/1` and `guards saved 0/1`."""
 
 
 def duration(time: float | None) -> str:

@@ -206,7 +206,7 @@ class GeneratedBreakpoints(_DebugpyKind):
         return says.AT_ENTRY.format(it="It", names=", ".join(names), part=part)
 
     def _put_to_work(self) -> set[int]:
-        """Make debugpy stop at all of them; return the ids of those that it refuses."""
+        """Make debugpy stop at each breakpoint; return the ids of the breakpoints that it refuses."""
         return self._suspension.stop_at_entries(
             [
                 EntryBreakpoint(

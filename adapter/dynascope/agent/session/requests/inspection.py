@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
 _SEARCHED = 2_000
-"""The maximum number of rows searched for the one that a client sets."""
+"""The maximum number of rows in which a variable is looked for by its name (`setVariable`)."""
 
 
 @serves_at_stop(FormatStack)

@@ -29,8 +29,6 @@ _BEHIND = (
 )
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false, as at the prompt,"}
 _connection: _Connection | None = None
-_streams: tuple[TextIO, TextIO] | None = None
-"""The standard streams during the evaluation that started the agent, until the session is configured."""
 _fork_handled = False
 
 
@@ -39,13 +37,13 @@ def start(address: str, token: str) -> None:
 
     Returns at once and never imports torch. Raises OSError when the connection is refused.
     """
-    global _streams
-    # pydevd puts streams of its own in place of the program's while it evaluates this call, and frees them at its end.
-    # Another thread may be printing to one, and `print` holds no reference to it (python/cpython#130163): it crashed.
-    _streams = sys.stdout, sys.stderr
     connection = channel.connect(address)
     connection.sendall(token.encode() + b"\n")
     serve(connection)
+    assert _connection is not None
+    # pydevd puts streams of its own in place of the program's while it evaluates this call, and frees them at its end.
+    # Another thread may be printing to one, and `print` holds no reference to it (python/cpython#130163): it crashed.
+    _connection.streams = sys.stdout, sys.stderr
 
 
 def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> AgentSession:
@@ -71,6 +69,8 @@ class _Connection:
         self._on_lost = on_lost
         self._ended = False
         self._told: set[str] = set()
+        self.streams: tuple[TextIO, TextIO] | None = None
+        """The standard streams during the evaluation that started the agent, until the session is configured."""
         suspension, self._reason = _choose_suspension(runtime)
         self._channel = channel.Channel(connection, self._receive, self._closed, hide_thread)
         self.agent = Agent(self._channel.send, suspension)
@@ -83,18 +83,18 @@ class _Connection:
         self._channel.start()
 
     def _receive(self, message: ToAgent) -> None:
-        global _streams
         if isinstance(message, Detach):
             self.end()
             return
         if isinstance(message, ConfigurationDone):
-            _streams = None
+            self.streams = None
         self.agent.receive(message)
 
     def end(self) -> None:
         """Remove the hooks first, so that nothing stops any more, then resume stopped threads."""
         if not self._ended:
             self._ended = True
+            self.streams = None
             self.agent.uninstall()
             self._channel.close()
 

@@ -1,7 +1,7 @@
 """Turn pydevd's tracing off on a thread while Dynamo traces there, or while it imports a library; and on again.
 
 The import of torch and transformers calls millions of functions, and pydevd's tracer sees each call: it would take half
-as long again. Tracing is on again in every file of the user that is imported meanwhile, and in every file with a
+as long again. Tracing is on again in every file of the user that is imported during that time, and in every file with a
 breakpoint. On Python 3.12 StartEvents answers in place of pydevd, for every function. On 3.11 one thing is not traced:
 a function of the user that was defined before, and that a library calls while it is imported (a signal handler, an
 import hook). Tracing stays off where Dynamo has generated code that pydevd cannot trace: pydevd would raise into the
@@ -155,7 +155,7 @@ def correct_running_frames(debugger: Any, replace: Replace) -> None:
 
 
 def _stack(ident: int) -> list[types.FrameType]:
-    """Return the frames of a thread, innermost first; again if a generator yielded meanwhile."""
+    """Return the frames of a thread, innermost first; read them again if a generator yields."""
     stack: list[types.FrameType] = []
     for _ in range(_ATTEMPTS):
         frame, stack = sys._current_frames().get(ident), []

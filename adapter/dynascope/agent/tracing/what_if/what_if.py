@@ -38,7 +38,6 @@ _EFFECTS_OF_KEEPING = (
 )
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
 _AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
-_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
 
 
