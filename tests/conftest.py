@@ -55,6 +55,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the fork server from the processes of tests with this marker."""
-    if request.node.get_closest_marker("real_processes"):
+    """Keep the fork server from the processes of tests with this marker, and of those that need a GPU."""
+    if any(map(request.node.get_closest_marker, ("real_processes", "cuda"))):
         monkeypatch.delenv(fork_server.PROGRAMS, raising=False)

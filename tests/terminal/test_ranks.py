@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 from dynascope.terminal.command import debug as command
 
+from tests.support.backward.gpu_table import Table
+from tests.support.devices import DEVICES, place
 from tests.support.marks import line, program
 from tests.support.terminal.debugging import debug, folder
 
@@ -16,17 +18,20 @@ RANKS = program("ranks.py")
 
 @pytest.mark.matrix
 @pytest.mark.usefixtures("folder")
-def test_the_chosen_rank_stops_and_the_job_ends_with_its_code() -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_chosen_rank_stops_and_the_job_ends_with_its_code(device: str, gpu_table: Table) -> None:
     options = ["--rank", "1", "-b", f"{RANKS}:{line(RANKS, 'helper')}", "-b", f"{RANKS}:{line(RANKS, 'ran')}"]
-    commands = ["run", "print r", "continue", "print r", "continue"]
+    commands = ["run", "print y", "continue", "print r", "continue"]
     written = [part for each in commands for part in ("--command", each)]
-    job = ["torchrun", "--nproc-per-node=2", "--standalone", str(RANKS)]
+    job = ["torchrun", "--nproc-per-node=2", "--standalone", str(RANKS), device]
     code, out = debug(*options, *written, *job)
     assert code == 0, out
     assert "rank 1 is debugged, the others run undebugged" in out
     assert out.count("● compile time  helper [0/0]") == 1 and out.count("● run time  <module>") == 1
     assert "in a collective of gloo fail after" in out
+    assert f"\nf32[3]{place(device)}\n" in out, out
     assert "rank 0 -> 30.0" in out and "rank 1 -> 30.0" in out and "torchrun ended with exit code 0" in out
+    gpu_table.add_session(device, "two ranks on one GPU over gloo, one of them debugged")
 
 
 @pytest.mark.parametrize(

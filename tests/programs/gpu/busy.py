@@ -23,6 +23,7 @@ def keep_busy(seconds: int) -> torch.cuda.Event:
 
 def main(device: str, seconds: int) -> None:
     x = torch.ones(4, device=device)
+    x * 2 + 1  # CUDA loads a kernel where it is first launched, and may wait for the GPU to do so
     done = keep_busy(seconds) if device == "cuda" else None
     result = torch.compile(forward, backend="aot_eager")(x)  # inductor waits for the GPU to time its kernels
     print("busy", done is not None and not done.query())

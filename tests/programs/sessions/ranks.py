@@ -1,4 +1,9 @@
-"""Two ranks compile, and reduce over gloo; run by torchrun."""
+"""Two ranks compile, and reduce over gloo; run by torchrun, with the device as an argument, or on the CPU.
+
+On a GPU they share it: NCCL refuses two ranks of one GPU ("Duplicate GPU detected", NCCL 2.28).
+"""
+
+import sys
 
 import torch
 import torch.distributed as dist
@@ -17,7 +22,7 @@ def f(x):
     return helper(a).sum()
 
 
-t = torch.ones(3) * (r + 1)
+t = torch.ones(3, device=sys.argv[1] if sys.argv[1:] else "cpu") * (r + 1)
 v = f(t)
 dist.all_reduce(v)  #: ran
 print(f"rank {r} -> {v.item()}", flush=True)

@@ -9,7 +9,8 @@ gets the modules that are there, through the finders of `sys.meta_path` as ever.
 process ends as the child does.
 
 Such a program has another process id and parent than the process that the test has started, and its modules are not
-executed when it imports them. A test of those things is marked `real_processes`.
+executed when it imports them. A test of those things is marked `real_processes`. Tests on a GPU use no server either:
+CUDA cannot be used in a process that is forked from one in which it was asked for, as Inductor does at its import.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ForkServer:
             compiled(HERE / "modules.py", "<frozen importlib._put_away>", self._folder),
             compiled(HERE.parent / "guard_latency.py", "<frozen guard_latency>", self._folder),
             self.address,
-            os.pathsep.join(PACKAGES),
+            os.pathsep.join([*PACKAGES, *_inherited_path()]),
             kind,
         ]
         self._process = subprocess.Popen(
@@ -91,6 +92,11 @@ def can_be_used() -> bool:
 
 
 def search_path() -> str:
-    """Return PYTHONPATH for a process under test: this checkout's packages, and sitecustomize.py."""
-    inherited = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    return os.pathsep.join(dict.fromkeys([PROCESSES, *PACKAGES, *inherited]))
+    """Return PYTHONPATH for a process under test: this checkout's packages, and sitecustomize.py where it is used."""
+    processes = [PROCESSES] if can_be_used() else []  # else another's sitecustomize.py may be on the path
+    return os.pathsep.join(dict.fromkeys([*processes, *PACKAGES, *_inherited_path()]))
+
+
+def _inherited_path() -> list[str]:
+    """Return the folders that PYTHONPATH names, where an environment keeps its packages there."""
+    return [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
