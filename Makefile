@@ -72,8 +72,9 @@ test-e2e: $(READY) setup-e2e ## real editors: VS Code's workbench in a browser, 
 	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
 	$(PY) -m pytest tests/editors
 
+# named one by one: a machine with a GPU may be lent for less time than they take
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
-	$(PYTEST) -m cuda $(TESTS)
+	$(PYTEST) -v -m cuda $(TESTS)
 
 # The stand-in needs a torch that is built for CUDA, g++ and CUDA's headers, of which torch brings most.
 test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one: CUDA's operators done by the CPU
