@@ -82,7 +82,8 @@ test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one
 	$(PY) -m tests.support.cuda_stand_in env PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m cuda $(TESTS)
 
 test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on the stand-in
-	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" $(SECOND)
+	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py \
+	  tests/agent/test_skipped_cuda_graphs.py" $(SECOND)
 
 ALL := MARKED='not cuda'
 OTHER_LEGS := MARKED='not cuda and not main_leg'

@@ -22,6 +22,13 @@ from dynascope.facts.break_message import USER_CODE, user_code_of
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import logged_stack
 
+_CUDA_GRAPH_REMEDIES = {
+    "mutated inputs": "Return the new value instead of writing into the argument, or call "
+    "torch._dynamo.mark_static_address on the tensor, if it is the same one at each call.",
+    "cpu device": "Move the tensor to the GPU before the call.",
+    "multiple devices": "Keep all tensors of the graph on one GPU.",
+}
+"""By what torch's reason begins with."""
 NO_REASON = "Dynamo gives no reason."
 
 
@@ -101,6 +108,19 @@ def backend_failure(fact: model.BackendFailure) -> Problem:
         place=Place(fact.path, fact.line, fact.source),
         statement=text,
         details=[first_line(text)] if text else [],
+    )
+
+
+def cuda_graphs_skipped(fact: model.CudaGraphsSkipped) -> Problem:
+    """Return the problem of a graph that Inductor runs without CUDA graphs."""
+    return Problem(
+        id=fact.reason.partition(" (")[0],  # what follows has names of graph inputs, and counts
+        kind="cudaGraphsSkipped",
+        cause=fact.reason,
+        title=fitting(f"CUDA graphs skipped: {fact.reason}", "CUDA graphs skipped"),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=fact.reason,
+        remedies=[text for beginning, text in _CUDA_GRAPH_REMEDIES.items() if fact.reason.startswith(beginning)],
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct, structs
 
 from dynascope.explain.details import callers
-from dynascope.explain.failures import backend_failure, specialization
+from dynascope.explain.failures import backend_failure, cuda_graphs_skipped, specialization
 from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.model import Fact, TracedFact
@@ -118,6 +118,15 @@ KINDS = {
             about="Dynamic sizes and numbers that became constants.",
             facts="specializations",
             problem=specialization,
+        ),
+        ProblemKind(
+            "cudaGraphsSkipped",
+            "Skipped CUDA graphs",
+            "information",
+            "circle-slash",
+            about="Graphs that Inductor runs without CUDA graphs although they are on, with torch's reason.",
+            facts="cuda_graphs_skipped",
+            problem=cuda_graphs_skipped,
         ),
         ProblemKind(
             "skippedFrame",

@@ -272,6 +272,13 @@ class BackendFailure(Fact, kw_only=True, gc=False):
     message: str
 
 
+class CudaGraphsSkipped(TracedFact, kw_only=True, gc=False):
+    """Inductor runs a graph without CUDA graphs; the line is named in torch's reason, or is that of the graph's end."""
+
+    reason: str
+    """torch's: `mutated inputs (1 instances)`, `cpu device (arg1_1)`."""
+
+
 class LineTime(Fact, kw_only=True, gc=False):
     """Dynamo's time to trace this line, without its calls; `visits` counts how often tracing it began."""
 
@@ -309,6 +316,7 @@ class CompileFacts(Struct, kw_only=True):
     specializations: list[Specialization] = field(default_factory=list)
     varying_guards: list[VaryingGuard] = field(default_factory=list)
     backend_failures: list[BackendFailure] = field(default_factory=list)
+    cuda_graphs_skipped: list[CudaGraphsSkipped] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
     call: CompiledCall | None = None
     """None for an imported log."""

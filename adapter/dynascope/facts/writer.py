@@ -31,6 +31,9 @@ from dynascope.facts.user_stack import UserFrame
 
 _encode = msgspec.json.Encoder().encode
 
+Later = Profile | LaterForm | model.CudaGraphsSkipped
+"""What torch did for a compile that had ended."""
+
 
 class Interning:
     """The numbers of one writer: `begin`, then `text`, `source` …, `flush`, and `commit` or `rollback`."""
@@ -156,13 +159,23 @@ class Writer:
             intern.flush()
         return number
 
-    def write_later(self, compile: int, what: Profile | LaterForm) -> None:
-        """Store what torch compiled later for a compile: the profile of that, or what was made."""
+    def write_later(self, compile: int, what: Later) -> None:
+        """Store what torch did later for a compile: the profile of that, what was made, or a fact."""
         encoded_with(lambda each: self._write_later(compile, each), what)
 
-    def _write_later(self, compile: int, what: Profile | LaterForm) -> None:
-        with self._lock, self._transaction():
-            self._insert_later(compile, what)
+    def _write_later(self, compile: int, what: Later) -> None:
+        with self._lock, self._transaction() as connection:
+            if isinstance(what, model.CudaGraphsSkipped):
+                self._interning.begin()
+                mapping = FACTS["cuda_graphs_skipped"]
+                count = f"SELECT count(*) FROM {mapping.table} WHERE compile_id = ?"
+                known = connection.execute(count, (compile,)).fetchone()[0]
+                sources = self._insert(mapping, compile, [what], known)
+                rows = [(each, compile) for each in sources]
+                connection.executemany("INSERT OR IGNORE INTO compile_source VALUES (?, ?)", rows)
+                self._interning.flush()
+            else:
+                self._insert_later(compile, what)
 
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""
@@ -205,13 +218,16 @@ class Writer:
     def _insert_document(self, compile: int, kind: str, document: Any) -> None:
         self._connection.execute("INSERT INTO document VALUES (?, ?, ?)", (compile, kind, encoded(document)))
 
-    def _insert(self, mapping: Mapping, compile: int, facts: list[msgspec.Struct]) -> set[int]:
-        """Insert facts of one kind and return the sources they name."""
+    def _insert(self, mapping: Mapping, compile: int, facts: list[Any], first: int = 0) -> set[int]:
+        """Insert facts of one kind and return the sources they name.
+
+        `first`: how many of them the compile has already.
+        """
         ordered = mapping.table not in CLUSTERED
         columns = ["compile_id", *(["ordinal"] if ordered else []), *mapping.columns]
         marks = ", ".join("?" * len(columns))
         place = columns.index("source_id")
-        keys = [[compile] * len(facts), *([range(len(facts))] if ordered else [])]
+        keys = [[compile] * len(facts), *([range(first, first + len(facts))] if ordered else [])]
         stored = [_column(kind, map(attrgetter(name), facts), self._interning) for name, kind in mapping.fields]
         rows = list(zip(*keys, *stored, strict=True))
         # the recorder counts repeated facts; an imported log may contain the same fact twice

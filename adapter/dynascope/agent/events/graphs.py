@@ -11,7 +11,9 @@ from typing import Any
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.named_forms import Kernels, NamedForms
+from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, compile_id_of_cuda_graph
 from dynascope.agent.internals.graph.saved_values import Division, Partition
 
 _Partitions = dict[int, Partition]
@@ -149,6 +151,25 @@ class OutputCode(Events):
             buffers = {name: _stacks(_own_origins(each)) for name, each in known.items()}
             told = Kernels(kernels.of(lowering), buffers)
             observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
+
+
+class SkippedCudaGraphs(Events):
+    """Call `skipped` where Inductor is to run a graph without CUDA graphs.
+
+    It gets the id of the compile, also where the graph is about to run, and torch's text: the reason, and the stack of
+    the line that is to blame, where torch knows it.
+    """
+
+    def __init__(self, name: TorchName, skipped: Callable[[str, str], None], failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def logs(msg: str) -> None:
+            compile_id, _ = compile_id_and_attempt()
+            known = compile_id_of_cuda_graph() if compile_id == "?" else compile_id
+            if known is not None:
+                skipped(known, msg)
+
+        self.call_before(name, logs)
 
 
 def hooks(observer: NamedForms, failures: HookFailures) -> dict[str, Callable[[], Events]]:

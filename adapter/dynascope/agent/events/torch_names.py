@@ -19,6 +19,9 @@ INDUCTOR_GRAPH = "torch._inductor.graph"
 INDUCTOR_CACHE = "torch._inductor.codecache"
 CPP_KERNELS = "torch._inductor.codegen.cpp"
 TRITON_KERNELS = "torch._inductor.codegen.triton"
+COMPILED_GRAPHS = "torch._inductor.output_code"
+INDUCTOR = "torch._inductor.compile_fx"
+CUDA_GRAPHS = "torch._inductor.cudagraph_trees"
 
 IMPORTED_LATER = frozenset(
     {
@@ -30,6 +33,9 @@ IMPORTED_LATER = frozenset(
         INDUCTOR_CACHE,
         CPP_KERNELS,
         TRITON_KERNELS,
+        COMPILED_GRAPHS,
+        INDUCTOR,
+        CUDA_GRAPHS,
     }
 )
 """Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""
@@ -49,6 +55,7 @@ COMPTIME = Feature("`dynascope.comptime`, and stops at `comptime.breakpoint()`")
 CALLED_FUNCTIONS = Feature("run-time stops in backends and fake kernels")
 GRAPH_DOCUMENTS = Feature("compiled graphs as documents")
 LATER_FORMS = Feature("what AOTAutograd and Inductor made of a graph")
+SKIPPED_CUDA_GRAPHS = Feature("why CUDA graphs are skipped")
 GUARD_FILTERS = Feature("what filters of guards would drop")
 EVALUATION = Feature("the debug console")
 GRAPH_BREAK = Feature("the exception filter `graphBreak`")
@@ -292,6 +299,11 @@ SOLVE_MIN_CUT = _declare(
 )
 AOT_LOOKUP = _declare(AOT_CACHE, "AOTAutogradCache._lookup", "key, ...", "2.11", LATER_FORMS)
 AOT_CACHE_KEY = _declare(AOT_CACHE, "autograd_cache_key", None, "2.11", LATER_FORMS)
+# one function of `torch._inductor.cudagraph_utils`, which each of these imports by its name
+SKIPPING_CUDA_GRAPHS = tuple(
+    _declare(module, "log_cudagraph_skip_and_bump_counter", "msg", since, SKIPPED_CUDA_GRAPHS)
+    for module, since in ((COMPILED_GRAPHS, "2.6"), (INDUCTOR, "2.7"), (CUDA_GRAPHS, "2.4"))
+)
 SAVE_OUTPUT_CODE = _declare(INDUCTOR_GRAPH, "GraphLowering.save_output_code", None, "2.11", LATER_FORMS)
 _inductor_cache = partial(_declare, INDUCTOR_CACHE)
 PREPARE_KEY = _inductor_cache("FxGraphCache.prepare_key", "gm, example_inputs, fx_kwargs, ...", "2.6", LATER_FORMS)

@@ -230,8 +230,11 @@ class CompileRecording:
         return made
 
     def happened(self, fact: TracedFact) -> None:
-        """Record a fact at the line that is traced, once."""
-        stack = exceptions.traced_stack() or (self.trace.stack if self.trace is not None else [])
+        """Record a fact once, at the line that is traced.
+
+        A fact that has a stack is at the line of its innermost frame.
+        """
+        stack = fact.stack or exceptions.traced_stack() or (self.trace.stack if self.trace is not None else [])
         frames = _real_frames(stack)
         at = user_stack.innermost(frames) or UserFrame(self._path, self._line, self._function)
         fact.path, fact.line, fact.stack = at.path, at.line, user_stack.tidy_stack(frames)

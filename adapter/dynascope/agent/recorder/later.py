@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,22 +14,30 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.tape.code import is_users, path_of_file
-from dynascope.facts import model
+from dynascope.facts import model, user_stack
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm
 from dynascope.facts.in_progress import Board, CompileInProgress
-from dynascope.facts.profile import Profile
+from dynascope.facts.model import CudaGraphsSkipped
+from dynascope.facts.user_stack import UserFrame
+from dynascope.facts.writer import Later
 
+_SKIPPING = re.compile(r"^(?:skipping|disabling) cudagraphs?(?: due to)? ")
 _KEPT = 200
 """For each compile: kernels that are tuned at run time may be many."""
+
+
+WriteLater = Callable[[str, Later], object]
+"""Stores what belongs to the compile with this id, which has ended."""
 
 
 class LaterPhases:
     """The outermost phases of each thread that are part of no compile in progress."""
 
-    def __init__(self, write: Callable[[str, Profile], object], board: Board) -> None:
+    def __init__(self, write: WriteLater, board: Board) -> None:
         self._write = write
         self._board = board
         self._ended: dict[str, model.Compile] = {}
+        self._told: set[tuple[str, str]] = set()
         self._counts: dict[str, int] = {}
         """How many were written of each compile that has ended."""
         self._in_progress: dict[int, tuple[str, ProfileWriter, ShownCompile]] = {}
@@ -37,6 +46,19 @@ class LaterPhases:
         """Write the later phases of this compile from now on."""
         self._counts[compile.compile_id] = 0
         self._ended[compile.compile_id] = compile
+
+    def cuda_graphs_skipped(self, compile_id: str, fact: CudaGraphsSkipped) -> None:
+        """Write why a graph of a compile that has ended runs without CUDA graphs.
+
+        Each reason is written once: torch may say it at each call.
+        """
+        about = self._ended.get(compile_id)
+        if about is None or (compile_id, fact.reason) in self._told:
+            return
+        self._told.add((compile_id, fact.reason))
+        if not fact.path:
+            fact.path, fact.line = about.path, about.line
+        self._write(compile_id, fact)
 
     def shown_on(self, thread: int) -> ShownCompile | None:
         """Return what is in progress on a thread."""
@@ -66,6 +88,15 @@ class LaterPhases:
             del self._in_progress[thread]
             shown.ends()
             self._write(compile_id, profile.profile())
+
+
+def cuda_graphs_skipped(text: str) -> CudaGraphsSkipped:
+    """Return torch's reason, with the line and stack that the text names, if any."""
+    reason, _, found = text.partition("Found from")
+    logged = [UserFrame(path_of_file(each.path), each.line, each.function) for each in user_stack.logged_stack(found)]
+    at = user_stack.innermost(logged) or UserFrame("", 0, "")
+    told = _SKIPPING.sub("", reason).strip(" .\n")
+    return CudaGraphsSkipped(reason=told, path=at.path, line=at.line, stack=user_stack.tidy_stack(logged))
 
 
 def recorded_forms(made: Callable[[str, LaterForm], None]) -> NamedForms:

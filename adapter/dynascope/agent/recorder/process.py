@@ -29,12 +29,10 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import command_line
-from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress import Board
 from dynascope.facts.launches import prune
 from dynascope.facts.model import CompileFacts, Run
-from dynascope.facts.profile import Profile
-from dynascope.facts.writer import Writer
+from dynascope.facts.writer import Later, Writer
 
 if TYPE_CHECKING:
     from dynascope.agent.recorder.compile_recording import CompileRecording
@@ -206,7 +204,7 @@ class _Recording:
             if facts is not None:
                 self._numbers[facts.compile.compile_id] = self._writer.write(facts, trails)
 
-    def _write_later(self, compile_id: str, what: Profile | LaterForm) -> None:
+    def _write_later(self, compile_id: str, what: Later) -> None:
         """Store what torch has compiled for a compile that has ended."""
         number = self._numbers.get(compile_id)
         if self._writer is not None and number is not None and not self._failed:

@@ -9,15 +9,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Concatenate, ParamSpec
 
+from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
 from dynascope.agent.events.graph_breaks import GraphBreakEvents
+from dynascope.agent.events.graphs import SkippedCudaGraphs
 from dynascope.agent.events.graphs import hooks as form_hooks
 from dynascope.agent.events.guards import BuildEvents
 from dynascope.agent.events.hook_failures import HookFailures, contained
-from dynascope.agent.events.torch_names import COMPILED_AUTOGRAD
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.compile.call import wrapped_name
@@ -29,7 +30,7 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.compile_recording import CompileRecording, call_of
-from dynascope.agent.recorder.later import LaterPhases, recorded_forms
+from dynascope.agent.recorder.later import LaterPhases, WriteLater, cuda_graphs_skipped, recorded_forms
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.varying_guards import PinnedGlobals
 from dynascope.agent.tape.code import has_file, path_of
@@ -37,11 +38,9 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress import Board
 from dynascope.facts.model import Compile, CompileFacts
-from dynascope.facts.profile import Profile
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
 P = ParamSpec("P")
-WriteLater = Callable[[str, Profile | LaterForm], object]
 
 
 def _innermost(hear: Callable[Concatenate[CompileRecording, P], object]) -> Callable[Concatenate[Recorder, P], None]:
@@ -95,9 +94,14 @@ class Recorder:
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
         later: dict[str, Callable[[], Events]]
-        later = {COMPILED_AUTOGRAD: lambda: CaptureEvents(self._captured, lambda: this_threads_clock().now(), failures)}
+        captures = partial(CaptureEvents, self._captured, lambda: this_threads_clock().now(), failures)
+        later = {torch_names.COMPILED_AUTOGRAD: captures}
         if keeps_generated:
             later |= form_hooks(recorded_forms(self._form_made), failures)
+        later |= {
+            name.module: partial(SkippedCudaGraphs, name, self._cuda_graphs_skipped, failures)
+            for name in torch_names.SKIPPING_CUDA_GRAPHS
+        }
         self._no_longer_wanted = [when_imported(module, partial(self._install, hook)) for module, hook in later.items()]
 
     def _install(self, install: Callable[[], Events]) -> None:
@@ -224,6 +228,13 @@ class Recorder:
             recording.forms.append(form)
         else:
             unseen(self._write_later, compile_id, form)
+
+    def _cuda_graphs_skipped(self, compile_id: str, text: str) -> None:
+        fact, recording = cuda_graphs_skipped(text), self._on_this_thread()
+        if recording is not None and recording.compile_id == compile_id:
+            recording.happened(fact)
+        else:
+            unseen(self._later.cuda_graphs_skipped, compile_id, fact)
 
     # ---- phases
 

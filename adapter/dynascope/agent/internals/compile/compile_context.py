@@ -15,6 +15,8 @@ from typing import Any
 
 from torch import _guards
 
+from dynascope.agent.internals.frames.translators import locals_of
+
 
 def compile_id_and_attempt() -> tuple[str, int]:
     """Return `("0/1", 2)`: CompileId and restarts (`torch._guards.CompileContext`, 2.1)."""
@@ -22,6 +24,22 @@ def compile_id_and_attempt() -> tuple[str, int]:
     if context is None or context.compile_id is None:
         return "?", 0
     return str(context.compile_id), int(context.attempt)
+
+
+def compile_id_of_cuda_graph() -> str | None:
+    """Return the id of the compile whose graph is about to run on this thread.
+
+    It runs as a CUDA graph, is recorded as one or runs without it. Reads the frame of the manager of
+    `torch._inductor.cudagraph_trees` (`CUDAGraphTreeManager.id_to_compile_id`, 2.7).
+    """
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") != "torch._inductor.cudagraph_trees":
+        frame = frame.f_back
+    if frame is None:
+        return None
+    here = locals_of(frame)
+    compile_id = vars(here["self"])["id_to_compile_id"].get(here["function_id"])
+    return None if compile_id is None else str(compile_id)
 
 
 def trace_id() -> str:
