@@ -1,7 +1,8 @@
 """Which mends the quick tests would find missing: `python -m tests.bench.reverted_mends [--last 40] [COMMIT…]`.
 
 For each of the last commits that changed the product and added a test, the change of the product alone is taken back in
-a copy of the checkout, and the quick tests of the files that the commit changed are run. One of them has to fail. Where
+a copy of the checkout, and the quick tests are run, those of the files that the commit changed first. One of them has
+to fail. Where
 later commits changed the same lines, it is taken back in the checkout as that commit left it: a test that it added has
 to fail there and still be one of the quick tests, by its name. A commit that changed no code is left out and named.
 """
@@ -22,6 +23,7 @@ import click
 from tests.support.marks import ROOT
 
 QUICK = "not cuda and not matrix"
+QUICK_TESTS = [f"tests/{name}" for name in ("unit", "agent", "dap", "facts", "lsp", "terminal")]
 PRODUCT = ["adapter", "lsp"]
 
 
@@ -85,22 +87,29 @@ def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     if not changes_code(copy):
         git("reset", "--quiet", "--hard", folder=copy)
         return "left out", ": it changes no code"
-    search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
-    only = ["-x"] if is_at_head else ["-k", " or ".join(added_tests(commit))]
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-m", QUICK, *only, *tests(commit)],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": search},
-        capture_output=True,
-        text=True,
-    )
+    if is_at_head:
+        failed = failures(copy, workers, "-x", *tests(commit)) or failures(copy, workers, "-x", *QUICK_TESTS)
+    else:
+        failed = failures(copy, workers, "-k", " or ".join(added_tests(commit)), *tests(commit))
     git("reset", "--quiet", "--hard", folder=copy)
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
     if is_at_head:
         return ("found", f"\n           {failed[0]}") if failed else ("missed", "")
     still = [test for test in added_tests(commit) if test in quick_tests()]
     is_found = any("::" not in test or name(test) in still for test in failed) and still
     return ("found", f"\n           {still[0]}, in a checkout of the commit") if is_found else ("missed", "")
+
+
+def failures(copy: Path, workers: int, *arguments: str) -> list[str]:
+    """Run quick tests in a checkout and return the ids of those that fail."""
+    search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-m", QUICK, *arguments],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+    )
+    return re.findall(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
 
 
 def added_tests(commit: str) -> list[str]:

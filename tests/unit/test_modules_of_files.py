@@ -17,6 +17,29 @@ def module(name: str, file: Path) -> types.ModuleType:
     return made
 
 
+class Watched(types.ModuleType):
+    """A module that counts how often it is looked at."""
+
+    looks = 0
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "__dict__":
+            Watched.looks += 1
+        return super().__getattribute__(name)
+
+
+def test_modules_of_other_files_are_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compile looks for the modules of each file that has a breakpoint, and a program has thousands of modules."""
+    monkeypatch.setitem(sys.modules, "dynascope_here", module("here", tmp_path / "here.py"))
+    watched = Watched("watched")
+    watched.__file__ = str(tmp_path / "watched.py")
+    monkeypatch.setitem(sys.modules, "dynascope_watched", watched)
+    Watched.looks = 0
+    for _ in range(5):
+        assert len(list(modules_of(str(tmp_path.resolve() / "here.py")))) == 1
+    assert Watched.looks <= 1
+
+
 def test_modules_that_come_go_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, other = (str(tmp_path.resolve() / name) for name in ("here.py", "other.py"))
     assert list(modules_of(here)) == []
