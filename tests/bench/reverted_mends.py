@@ -2,9 +2,9 @@
 
 For each of the last commits that changed the product and added a test, the change of the product alone is taken back in
 a copy of the checkout, and the quick tests are run, those of the files that the commit changed first. One of them has
-to fail. Where
-later commits changed the same lines, it is taken back in the checkout as that commit left it: a test that it added has
-to fail there and still be one of the quick tests, by its name. A commit that changed no code is left out and named.
+to fail. Where later commits changed the same lines, it is taken back in the checkout as that commit left it: the test
+that fails there has to be one of the quick tests still, by its name. A commit that changed no code is left out and
+named.
 """
 
 from __future__ import annotations
@@ -87,29 +87,26 @@ def outcome(copy: Path, commit: str, workers: int) -> tuple[str, str]:
     if not changes_code(copy):
         git("reset", "--quiet", "--hard", folder=copy)
         return "left out", ": it changes no code"
-    if is_at_head:
-        failed = failures(copy, workers, "-x", *tests(commit)) or failures(copy, workers, "-x", *QUICK_TESTS)
-    else:
-        failed = failures(copy, workers, "-k", " or ".join(added_tests(commit)), *tests(commit))
+    added = ["-k", " or ".join(added_tests(commit))] if not is_at_head else []
+    failed = failures(copy, workers, is_at_head, *added, *tests(commit))
+    failed = failed or failures(copy, workers, is_at_head, *QUICK_TESTS)
     git("reset", "--quiet", "--hard", folder=copy)
-    if is_at_head:
-        return ("found", f"\n           {failed[0]}") if failed else ("missed", "")
-    still = [test for test in added_tests(commit) if test in quick_tests()]
-    is_found = any("::" not in test or name(test) in still for test in failed) and still
-    return ("found", f"\n           {still[0]}, in a checkout of the commit") if is_found else ("missed", "")
+    where = "" if is_at_head else ", in a checkout of the commit"
+    return ("found", f"\n           {failed[0]}{where}") if failed else ("missed", "")
 
 
-def failures(copy: Path, workers: int, *arguments: str) -> list[str]:
-    """Run quick tests in a checkout and return the ids of those that fail."""
+def failures(copy: Path, workers: int, is_at_head: bool, *arguments: str) -> list[str]:
+    """Run quick tests in a checkout until one fails; return the ids of those that fail and are quick tests still."""
     search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-m", QUICK, *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-m", QUICK, "-x", *arguments],
         cwd=copy,
         env={**os.environ, "PYTHONPATH": search},
         capture_output=True,
         text=True,
     )
-    return re.findall(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    return [test for test in failed if is_at_head or name(test) in quick_tests() or (ROOT / test).is_file()]
 
 
 def added_tests(commit: str) -> list[str]:

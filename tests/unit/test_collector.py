@@ -137,6 +137,31 @@ def test_what_a_hook_frees_the_program_does_not_take(make: Callable[[], object])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/mem, which only Linux has")
+def test_the_count_is_restored_where_restoring_the_lists_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of freed containers that is full frees more of them, and those are counted."""
+    lists = collector._free_lists
+    assert lists is not None
+    more = [[[number] for number in range(50)] for _ in range(2)]
+
+    class Full:
+        def lengths(self) -> object:
+            return lists.lengths()
+
+        def restore(self, lengths: object) -> None:
+            lists.restore(lengths)
+            if more:
+                more.pop().clear()
+
+    monkeypatch.setattr(collector, "_free_lists", Full())
+
+    def hook() -> None:
+        with HookFailures(pytest.fail):
+            left.append([1])
+
+    assert abs(differences(hook)[0]) <= _OF_THE_TEST
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/mem, which only Linux has")
 def test_the_lists_and_the_count_are_as_before_whatever_hooks_keep_and_free() -> None:
     lists = collector._free_lists
     assert lists is not None
