@@ -141,7 +141,7 @@ def test_the_count_is_restored_where_restoring_the_lists_changes_it(monkeypatch:
     """A list of freed containers that is full frees more of them, and those are counted."""
     lists = collector._free_lists
     assert lists is not None
-    more = [[[number] for number in range(50)] for _ in range(2)]
+    more = [[{number} for number in range(50)] for _ in range(2)]  # Python keeps no list of freed sets
 
     class Full:
         def lengths(self) -> object:

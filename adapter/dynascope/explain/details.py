@@ -95,6 +95,7 @@ def told_of(problem: Problem) -> Iterator[str]:
     if problem.because:
         because = f"{problem.because[0].upper()}{problem.because[1:]}"
         yield f"{because}{problem.cause}{f': {problem.effect}' if problem.effect else ''}"
+        yield from problem.details
     elif problem.kind in ("graphBreak", "willRecompile"):
         yield from problem.details
     else:

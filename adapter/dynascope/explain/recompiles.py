@@ -16,12 +16,13 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import MADE_SINCE, remedies_of
+from dynascope.explain.remedies import MADE_SINCE, listed, remedies_of
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
+from dynascope.facts.recompiles.relations import relations
 
 LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`."
 _BEGINNINGS = {"recompileLimit": "Recompile limit reached", "refused": "Recompile refused"}
@@ -60,10 +61,57 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
+        details=[text] if (text := whether_over(cause)) else [],
         remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
+
+
+_OVER = "Over: since {served} it is dynamic (`{symbol}`), for {range}."
+_OVER_IN_PART = "Since {served} it is dynamic (`{symbol}`), but only where {where}: another value is compiled again."
+_NOT_OVER = "Not over: {compile} is for this value alone, and another one is compiled again."
+
+
+def whether_over(cause: Cause) -> str:
+    """Say whether another value of a size or an int is compiled again; "" where that is not known.
+
+    The newest compile tells it in which the value is dynamic: by its symbol, and the conditions on it.
+    """
+    subject, served = guarded_value(cause.first.guard), cause.known.served
+    is_int = subject.kind == "value" and all(type(number_wanted(each.guard)) is int for each in cause.entries)
+    if not cause.compiles or not cause.known.compile_id or not (subject.kind == "size" or is_int):
+        return ""
+    if served is None:
+        return _NOT_OVER.format(compile=cause.known.compile_id)
+    symbol = served.symbol.replacement or served.symbol.name
+    seen = {size for each in cause.entries for size in _numbers_seen(each)}
+    found = relations(subject.text, served.conditions, seen)
+    if found.asked:
+        where = " and ".join(f"`{each}`" for each in found.asked)
+        return _OVER_IN_PART.format(served=served.compile_id, symbol=symbol, where=where)
+    conditions = [f"where `{each}`" for each in found.conditions if each.endswith(" == 0")]
+    if found.fits:
+        fits = listed([f"`{each}`" for each in found.fits])
+        conditions.append(f"where it {'is as large as' if found.is_equal else 'fits'} {fits}")
+    told = " ".join([_range(served.symbol), *conditions])
+    return _OVER.format(served=served.compile_id, symbol=symbol, range=told)
+
+
+def _range(symbol: model.Symbol) -> str:
+    """Return `2 to 4096`, `2 or more`, `each value`."""
+    has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (symbol.low, symbol.high))
+    if has_low and has_high:
+        return f"{symbol.low} to {symbol.high}"
+    return f"{symbol.low} or more" if has_low else f"{symbol.high} or less" if has_high else "each value"
+
+
+def _numbers_seen(entry: model.Recompile) -> list[int]:
+    """Return what a failed guard wants, and the number that it has met."""
+    if sizes := sizes_seen(entry.guard):
+        return sizes
+    met = (entry.value or "").rpartition(": ")[2]
+    return [int(each) for each in (str(number_wanted(entry.guard)), met) if each.lstrip("-").isdecimal()]
 
 
 def title(kind: RecompileKind, about: str, what: str) -> str:

@@ -15,12 +15,12 @@ from dynascope.facts.recompiles.guarded_value import (
     is_buffer,
     is_first_state,
     readable,
+    sizes_seen,
 )
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD, RANGE_OF_MARK, is_bound_of_two
 from dynascope.facts.recompiles.relations import is_number, relations
 
 _PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
-_SEEN = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)")
 WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
 ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
@@ -53,10 +53,11 @@ _NAMED = 4
 
 def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) -> str:
     """Return what helps against recompiles for a size; `guards` failed for it."""
-    if {"0", "1"} & {size for guard in guards if (seen := _SEEN.search(guard)) for size in seen.groups()}:
+    seen = {size for guard in guards for size in sizes_seen(guard)}
+    if seen & {0, 1}:
         return BY_ITSELF.format(name=name)
-    found = relations(f"{name}.size()[{dimension}]", known.conditions or ())
-    if found.is_asked:
+    found = relations(f"{name}.size()[{dimension}]", known.conditions or (), seen)
+    if found.asked:
         return ASKS
     if known.is_fixed or known.dynamic:
         return FIXED if known.is_fixed else _WAS_FIXED
@@ -82,17 +83,18 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
 
 def _all(size: str, others: Sequence[str]) -> str:
     """Return the others, and what helps for all of them together."""
-    listed = _listed([f"`{each}`" for each in others])
+    names = listed([f"`{each}`" for each in others])
     if any(map(is_number, others)):
-        return f"{listed}, and {NUMBERS_TOO}"
+        return f"{names}, and {NUMBERS_TOO}"
     places = [_PLACE.fullmatch(each) for each in (size, *others)]
     if any(place is None or place[1].startswith(("args[", "___")) for place in places):
-        return f"{listed}. {_MARK_ALL}"
-    marks = _listed([_MARKED.format(*place.groups()) for place in places if place is not None])
-    return f"{listed}. {_MARK.format(marks=marks)}"
+        return f"{names}. {_MARK_ALL}"
+    marks = listed([_MARKED.format(*place.groups()) for place in places if place is not None])
+    return f"{names}. {_MARK.format(marks=marks)}"
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
+    """Return `a, b and c`, of at most four texts; the others are counted."""
     more = len(texts) - _NAMED
     *others, last = [*texts[:_NAMED], f"{more} more"] if more > 1 else texts
     return f"{', '.join(others)} and {last}" if others else last
@@ -160,19 +162,21 @@ _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outs
 _NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
 _NUMBERS = {
     None: (
-        "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the "
-        "value (a loop, a condition): keep it the same there, or in a tensor."
+        "Dynamo makes a number dynamic when it has seen a second value, but not where Python needs the value (a loop, a "
+        "condition): keep it the same there, or in a tensor."
     ),
     True: (
-        "With `dynamic=True` Dynamo makes numbers dynamic, but not 0 and 1, nor where Python needs the value (a loop, "
-        "a condition): keep it the same there, or in a tensor."
+        "With `dynamic=True` Dynamo makes numbers dynamic, but not where Python needs the value (a loop, a condition): "
+        "keep it the same there, or in a tensor."
     ),
     False: (
-        f"Dynamo makes no number dynamic while {STAYS}. With `dynamic=True` it does, but not 0 and 1, nor where Python "
-        "needs the value (a loop, a condition): keep it the same there, or in a tensor."
+        f"Dynamo makes no number dynamic while {STAYS}. With `dynamic=True` it does, but not where Python needs the "
+        "value (a loop, a condition): keep it the same there, or in a tensor."
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
+_FROM_THE_FIRST_CALL = "With `dynamic=True` it is dynamic from the first call on."
+"""What is said of a number that is dynamic in a later compile."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
     "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "
@@ -214,6 +218,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
             return [_BOUNDS.format(what="number")]
         if all(guard.endswith(" None") for guard in guards):
             return [_NONE]
+        if known.served is not None and known.dynamic is None:
+            return [_FROM_THE_FIRST_CALL]
         return [_NUMBERS[known.dynamic] if _is_number(guards[0]) else _VARIANTS]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]

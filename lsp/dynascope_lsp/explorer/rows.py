@@ -81,7 +81,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
     of = several(names.get(number, "") for number in each.compiles)
     compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
     others = [note for note in each.notes if note.kind != "compile"]
-    details = each.details if each.kind == "graphBreak" else []
+    details = each.details if each.kind == "graphBreak" or is_about_function else []
     return ExplorerRow(
         key=f"{each.kind}:{each.id}",
         label=each.cause,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from dynascope.explain.remedies import ASKS, BY_ITSELF, COMPUTED, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
 from dynascope.facts import model
+from dynascope.facts.recompiles.guarded_value import guarded_value, sizes_seen
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
 from lsprotocol import types
 from msgspec import Struct
@@ -84,7 +85,7 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
     for name, dimensions in changed.items():
         for dimension in dimensions:
             _check_size(name, [sizes[dimension] for sizes in found.values[name]])
-    _check_guards(snapshot, max(numbers, default=0))
+    _check_guards(snapshot, max(numbers, default=0), _seen(snapshot, numbers, found))
     _check_recompiles(snapshot, function, numbers, changed)
     return found
 
@@ -105,12 +106,25 @@ def _check_size(name: str, sizes: list[str]) -> None:
         raise Refused(BY_ITSELF.format(name=name))
 
 
-def _check_guards(snapshot: Snapshot, compile: int) -> None:
+def _seen(snapshot: Snapshot, numbers: set[int], found: Sizes) -> dict[str, set[int]]:
+    """Return the numbers that each size has had: `x.size()[0]`: 4, 8."""
+    assert snapshot.facts is not None
+    seen: dict[str, set[int]] = {}
+    for name, values in found.values.items():
+        for place, column in enumerate(zip(*values, strict=True)):
+            seen[f"{name}.size()[{place}]"] = {int(size) for size in column if size.isdecimal()}
+    for each in snapshot.facts.distinct("recompiles"):
+        if numbers & set(each.compiles):
+            seen.setdefault(guarded_value(each.fact.guard).text, set()).update(sizes_seen(each.fact.guard))
+    return seen
+
+
+def _check_guards(snapshot: Snapshot, compile: int, seen: dict[str, set[int]]) -> None:
     assert snapshot.facts is not None
     for guard in snapshot.facts.reader.guards(compile):
         if guard.kind == "SHAPE_ENV" and fits_numbers(guard.code):
             raise Refused(_NUMBERS)
-        if guard.kind == "SHAPE_ENV" and asks_sizes(guard.code):
+        if guard.kind == "SHAPE_ENV" and asks_sizes(guard.code, seen):
             raise Refused(ASKS)
 
 

@@ -10,13 +10,22 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, wanted
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
+
+
+class Served(Struct, frozen=True):
+    """A compile in which a size or number is dynamic."""
+
+    compile_id: str
+    symbol: model.Symbol
+    conditions: Sequence[str]
+    """Its shape guards."""
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -32,6 +41,10 @@ class Known(Struct, frozen=True, kw_only=True):
     """The value of `torch.compile(dynamic=…)` that has the effect of the settings; None also if unknown."""
     is_rest: bool = False
     """Whether it is a resume function's."""
+    compile_id: str = ""
+    """The id of the newest compile that the value has caused; "" where it is not recorded."""
+    served: Served | None = None
+    """The newest compile in which the size or number is dynamic."""
     keyed: Keyed | None = None
     """Whether the guarded length or keys are of a dict or of `**kwargs`; None: of neither."""
 
@@ -41,13 +54,23 @@ NOTHING = Known()
 
 def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) -> Known:
     """Return what is recorded of the compile that a changed value has caused."""
+    conditions = [code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code]
+    symbols = (each for each in facts.symbols if _is_dynamic(each, subject))
     return Known(
-        conditions=[code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code],
+        conditions=conditions,
         is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
         dynamic=None if facts.call is None else facts.call.dynamic,
         is_rest=is_rest,
+        compile_id=facts.compile.compile_id,
+        served=next((Served(facts.compile.compile_id, each, conditions) for each in symbols), None),
         keyed=_keyed(facts, subject),
     )
+
+
+def _is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
+    """Whether it is the symbol of a guarded value, and stands for more than a number."""
+    is_number = symbol.replacement is not None and symbol.replacement.lstrip("-").isdigit()
+    return not is_number and any(readable(origin) == subject.text for origin in symbol.origins)
 
 
 def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
@@ -60,6 +83,8 @@ def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
 _WHAT_IT_IS = ("value", "type", "identity")
 _ON_RECORD = ("size", "value", "length", "keys")
 """Kinds on which advice takes into account what is recorded."""
+_ASKED = 8
+"""The maximum number of compiles in which a symbol of the value is looked for, the newest first."""
 _PLAIN = ("value", "length", "requires_grad", "size", "stride", "dtype", "rank")
 """Kinds whose failed guards tell the value that they want, and the one that they have met."""
 
@@ -164,8 +189,15 @@ def _known(cause: Cause, recorded: Callable[[int], model.CompileFacts | None]) -
         cause.compiles or cause.others,
         cause.resumes_at is not None,
     )
-    facts = recorded(failed[-1]) if failed and subject.kind in _ON_RECORD else None
-    return Known(is_rest=is_rest) if facts is None else of_compile(facts, subject, is_rest)
+    newest: Known | None = None
+    for number in reversed(failed[-_ASKED:]) if subject.kind in _ON_RECORD else ():
+        facts = recorded(number)
+        if facts is not None:
+            known = of_compile(facts, subject, is_rest)
+            newest = structs.replace(newest or known, served=known.served)
+            if known.served is not None:
+                break
+    return newest or Known(is_rest=is_rest)
 
 
 def reason(entries: Sequence[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]) -> model.Recompile:

@@ -82,6 +82,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("value", _BOUND),
 )
 _NUMBER = re.compile(r"\d+")
+_SIZES = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)")
 _OF_OPTIMIZER = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
 _EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _READABLE = (
@@ -206,6 +207,12 @@ def met(guard: str) -> str | None:
     """Return the value that the guard itself says it has met."""
     found = _EXPECTED.search(guard) or _TYPE_OF_TENSOR.match(guard)
     return None if found is None else found["met"]
+
+
+def sizes_seen(guard: str) -> list[int]:
+    """Return the size that a guard wants and the one that it has met; none for any other guard."""
+    found = _SIZES.search(guard)
+    return [int(found[1]), int(found[2])] if found is not None else []
 
 
 def number_wanted(guard: str) -> int | float | None:

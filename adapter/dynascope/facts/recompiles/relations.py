@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,31 +19,51 @@ class Relations(Struct, frozen=True):
     """The other sizes and numbers that it must fit, `y.size()[0]`; one compile serves all that do."""
     is_equal: bool = True
     """Whether it must be as large as each of them."""
-    is_asked: bool = False
-    """Whether the function asks how large it, or one that it must fit, is."""
+    asked: tuple[str, ...] = ()
+    """The other conditions on it, or on one that it must fit, that some values do not meet: `7 <= x.size()[0]`."""
+    conditions: tuple[str, ...] = ()
+    """The other conditions on it alone: `x.size()[0] <= 4096`, `x.size()[0] % 8 == 0`."""
     is_known: bool = False
     """Whether any guard is on it."""
 
 
-def relations(size: str, conditions: Iterable[str]) -> Relations:
-    """Return what the conditions demand of `size`: `x.size()[0]`."""
+def relations(size: str, conditions: Iterable[str], seen: Collection[int] = ()) -> Relations:
+    """Return what the conditions demand of `size`: `x.size()[0]`.
+
+    `seen` are the values that it has had: what is true of all of them parts no compiles, such as the upper bound that
+    Inductor sets to index with 32 bits.
+    """
     parsed = [each for each in map(_parsed, conditions) if each is not None]
     together = {size}
     while more := {name for each in parsed if each.fits and together & each.values for name in each.values} - together:
         together |= more
     about = [each for each in parsed if together & each.values]
+    is_equal = all(each.is_equal for each in about if each.fits)
+    equals = together if is_equal else {size}
+    asked = [each for each in about if not each.fits and not each.is_harmless]
     return Relations(
         fits=tuple(sorted(together - {size})),
-        is_equal=all(each.is_equal for each in about if each.fits),
-        is_asked=any(not each.fits and not each.is_harmless for each in about),
+        is_equal=is_equal,
+        asked=tuple(each.text for each in asked if not _hold(each, equals, seen)),
+        conditions=tuple(each.text for each in about if each.values == {size} and not each.is_lowest),
         is_known=any(size in each.values for each in parsed),
     )
 
 
-def asks_sizes(conditions: Iterable[str]) -> bool:
-    """Whether shape guards (`SHAPE_ENV`) demand more of sizes than to be equal, and not 0 or 1."""
-    parsed = [_parsed(each) for each in conditions]
-    return any(each is None or not (each.is_harmless or (each.fits and each.is_equal)) for each in parsed)
+def asks_sizes(conditions: Iterable[str], seen: Mapping[str, Collection[int]]) -> bool:
+    """Whether shape guards (`SHAPE_ENV`) demand more of sizes than to be equal, and not 0 or 1.
+
+    `seen` are the numbers that each size has had: a condition that is true of all of them parts no compiles.
+    """
+    return any(each is None or not _parts_no_compiles(each, seen) for each in map(_parsed, conditions))
+
+
+def _parts_no_compiles(condition: _Condition, seen: Mapping[str, Collection[int]]) -> bool:
+    if condition.is_harmless or (condition.fits and condition.is_equal):
+        return True
+    return len(condition.values) == 1 and all(
+        _hold(condition, {value}, seen.get(value, ())) for value in condition.values
+    )
 
 
 def fits_numbers(conditions: Iterable[str]) -> bool:
@@ -62,6 +84,16 @@ class _Condition(Struct, frozen=True):
     """Whether it is one between two values alone."""
     is_harmless: bool
     """Whether contiguous tensors pass with any sizes but 0 and 1."""
+    expression: ast.expr
+
+    @property
+    def text(self) -> str:
+        return readable(ast.unparse(self.expression))
+
+    @property
+    def is_lowest(self) -> bool:
+        """Whether it says that a size is neither 0 nor 1, and no more."""
+        return self.is_harmless and isinstance(self.expression, ast.Compare) and len(self.values) == 1
 
 
 def _parsed(condition: str) -> _Condition | None:
@@ -75,10 +107,56 @@ def _parsed(condition: str) -> _Condition | None:
             sides = [left, right]
             of_strides = any(".stride()[" in value or ".storage_offset()" in value for value in values)
             is_equal = len(values) == 2 and all(_value(side) is not None for side in sides)
-            return _Condition(values, not of_strides and len(values) > 1, is_equal, of_strides)
+            return _Condition(values, not of_strides and len(values) > 1, is_equal, of_strides, expression)
         case ast.Compare(left=ast.Constant(value=2), ops=[ast.LtE()], comparators=[right]):
-            return _Condition(values, False, False, _value(right) is not None)
-    return _Condition(values, False, False, False)
+            return _Condition(values, False, False, _value(right) is not None, expression)
+    return _Condition(values, False, False, False, expression)
+
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.USub: operator.neg,
+    ast.Not: operator.not_,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def _hold(condition: _Condition, equals: Collection[str], seen: Collection[int]) -> bool:
+    """Whether a condition is true for each number that the values have had; not where it reads other values."""
+    try:
+        return bool(seen) and all(_evaluated(condition.expression, equals, number) for number in seen)
+    except (LookupError, ArithmeticError):
+        return False
+
+
+def _evaluated(node: ast.expr, equals: Collection[str], number: int) -> Any:
+    """Return the value of an expression; raises LookupError where it is not known."""
+    if _value(node) in equals:
+        return number
+    match node:
+        case ast.Constant(value=int() as value):
+            return value
+        case ast.UnaryOp(op=op, operand=operand):
+            return _OPERATORS[type(op)](_evaluated(operand, equals, number))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _OPERATORS[type(op)](_evaluated(left, equals, number), _evaluated(right, equals, number))
+        case ast.BoolOp(op=op, values=values):
+            parts = [_evaluated(each, equals, number) for each in values]
+            return all(parts) if isinstance(op, ast.And) else any(parts)
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            sides = [_evaluated(each, equals, number) for each in (left, *comparators)]
+            pairs = zip(ops, sides, sides[1:], strict=False)
+            return all(_OPERATORS[type(op)](one, other) for op, one, other in pairs)
+    raise LookupError(ast.unparse(node))
 
 
 def _values(node: ast.expr) -> Iterator[str]:

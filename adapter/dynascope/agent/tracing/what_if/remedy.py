@@ -110,8 +110,6 @@ def _of_number(guard: str, number: float, then: float | None, tied: Sequence[Tie
         return says.OTHER_NUMBER
     if not is_int:
         return [_DYNAMIC_REMEDY]
-    if {number, then} & {0, 1}:
-        return says.NUMBERS_FIXED
     return [_together([], [guard.partition(" == ")[0]], tied), _DYNAMIC_REMEDY]
 
 

@@ -209,8 +209,6 @@ class WhatIf:
             return functools.partial(changes.marked_dynamic, tensor, sizes)
         match content:
             case Constant(int(value)) | Unrealised(int(value)) if type(value) is int:
-                if value in (0, 1):
-                    raise EvaluationError("The numbers 0 and 1 are always fixed, so nothing would change.")
                 return functools.partial(changes.number_dynamic, source)
             case Number():
                 return functools.partial(changes.number_dynamic, source)
