@@ -162,8 +162,8 @@ _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outs
 _NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
 _NUMBERS = {
     None: (
-        "Dynamo makes a number dynamic when it has seen a second value, but not where Python needs the value (a loop, a "
-        "condition): keep it the same there, or in a tensor."
+        "Dynamo makes a number dynamic when it has seen a second value, but not where Python needs the value (a loop, "
+        "a condition): keep it the same there, or in a tensor."
     ),
     True: (
         "With `dynamic=True` Dynamo makes numbers dynamic, but not where Python needs the value (a loop, a condition): "
@@ -175,6 +175,13 @@ _NUMBERS = {
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
+_EQUAL_SIZES = re.compile(r"[^ =<>*+/%-]+\.size\(\)\[\d+\] == [^ =<>*+/%-]+\.size\(\)\[\d+\]")
+_COMPARED = (
+    "The code compares these sizes, and a compile is for one answer: pass sizes in each call for which `{condition}` is "
+    "true, or compile a function of its own for the others."
+)
+_KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Quantized|)(\w+)")
+_LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call; else there is a compile for each."
 _FROM_THE_FIRST_CALL = "With `dynamic=True` it is dynamic from the first call on."
 """What is said of a number that is dynamic in a later compile."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
@@ -212,15 +219,7 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
         parted = {guard.startswith("Duplicate") for guard in guards}
         return [text for is_one, text in ((False, _ALIASES), (True, _DUPLICATES)) if is_one in parted]
     if subject.kind == "value":
-        if is_hinted:
-            return []
-        if is_bound(guards[0]):
-            return [_BOUNDS.format(what="number")]
-        if all(guard.endswith(" None") for guard in guards):
-            return [_NONE]
-        if known.served is not None and known.dynamic is None:
-            return [_FROM_THE_FIRST_CALL]
-        return [_NUMBERS[known.dynamic] if _is_number(guards[0]) else _VARIANTS]
+        return [] if is_hinted else [_against_value(guards, known)]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]
     if is_first_state(subject, guards[0]):
@@ -233,8 +232,14 @@ def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:
         return [_AT_ONCE]
     if subject.kind in ("length", "keys") and known.keyed is not None:
         return [_KEYED[known.keyed]]
-    devices = set(re.findall(r"DispatchKeySet\((\w+)", guard))
-    text = _BY_KIND.get("device" if len(devices) > 1 else subject.kind)
+    if subject.kind == "sizes" and _EQUAL_SIZES.fullmatch(guard) is None:
+        return [_COMPARED.format(condition=readable(guard))]
+    text = _BY_KIND.get(subject.kind)
+    keys = _KEYS.findall(guard)
+    if len({layout for layout, _ in keys}) > 1:
+        text = _LAYOUTS
+    elif len({device for _, device in keys}) > 1:
+        text = _BY_KIND["device"]
     return [text] if text is not None else []
 
 
@@ -246,6 +251,16 @@ def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) ->
     if is_buffer(subject):
         return [_BUFFER]
     return [size_advice(readable(subject.expression), subject.dimension or 0, guards, known)]
+
+
+def _against_value(guards: Sequence[str], known: Known) -> str:
+    if is_bound(guards[0]):
+        return _BOUNDS.format(what="number")
+    if all(guard.endswith(" None") for guard in guards):
+        return _NONE
+    if (known.served or known.is_dynamic_now) and known.dynamic is None:
+        return _FROM_THE_FIRST_CALL
+    return _NUMBERS[known.dynamic] if _is_number(guards[0]) else _VARIANTS
 
 
 def _is_number(guard: str) -> bool:

@@ -71,7 +71,8 @@ class _Tried:
         helps = [self._helps(*each) for each in self._remedies(self._tied()) if each[0] not in in_force]
         if not helps:
             self.rows.append(Row("not tried", says.IN_FORCE.format(remedy=DYNAMIC)))
-        self.known = structs.replace(self.known, is_fixed=not (any(helps) or (self.known.dynamic and is_gone)))
+        is_fixed = not (any(helps) or (self.known.dynamic and is_gone))
+        self.known = structs.replace(self.known, is_fixed=is_fixed, is_dynamic_now=is_gone)
         if any(helps) and not is_gone and self.known.dynamic is False:
             text = _STILL_THERE
         self.rows.insert(0, Row("this compile", f"{text}."))

@@ -43,8 +43,10 @@ class Known(Struct, frozen=True, kw_only=True):
     """Whether it is a resume function's."""
     compile_id: str = ""
     """The id of the newest compile that the value has caused; "" where it is not recorded."""
-    served: Served | None = None
-    """The newest compile in which the size or number is dynamic."""
+    served: tuple[Served, ...] = ()
+    """The compiles in which the size or number is dynamic, the newest last."""
+    is_dynamic_now: bool = False
+    """Whether it is dynamic in the compile in progress."""
     keyed: Keyed | None = None
     """Whether the guarded length or keys are of a dict or of `**kwargs`; None: of neither."""
 
@@ -62,7 +64,7 @@ def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) 
         dynamic=None if facts.call is None else facts.call.dynamic,
         is_rest=is_rest,
         compile_id=facts.compile.compile_id,
-        served=next((Served(facts.compile.compile_id, each, conditions) for each in symbols), None),
+        served=tuple(Served(facts.compile.compile_id, each, conditions) for each in symbols)[:1],
         keyed=_keyed(facts, subject),
     )
 
@@ -174,30 +176,35 @@ def causes(
             cause.caused.add(each.compile)
         if subject.kind != "other" or key not in names:
             names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
+    numbers = {(each.run, each.compile_id): number for number, each in compiles.items()}
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
-        cause.known = _known(cause, recorded)
+        cause.known = _known(cause, numbers, recorded)
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
 
 
-def _known(cause: Cause, recorded: Callable[[int], model.CompileFacts | None]) -> Known:
-    """Return what advice on the cause can take into account."""
+def _known(
+    cause: Cause, numbers: Mapping[tuple[int, str], int], recorded: Callable[[int], model.CompileFacts | None]
+) -> Known:
+    """Return what advice on the cause can take into account; `numbers` are those of compiles, by run and id."""
     subject, failed, is_rest = (
         guarded_value(cause.first.guard),
         cause.compiles or cause.others,
         cause.resumes_at is not None,
     )
-    newest: Known | None = None
-    for number in reversed(failed[-_ASKED:]) if subject.kind in _ON_RECORD else ():
-        facts = recorded(number)
-        if facts is not None:
-            known = of_compile(facts, subject, is_rest)
-            newest = structs.replace(newest or known, served=known.served)
-            if known.served is not None:
-                break
-    return newest or Known(is_rest=is_rest)
+    if not failed or subject.kind not in _ON_RECORD:
+        return Known(is_rest=is_rest)
+    run = next((run for (run, _), number in numbers.items() if number == failed[-1]), 0)
+    earlier = (numbers.get((run, each.failed_compile_id)) for each in cause.entries)
+    known = {
+        number: of_compile(facts, subject, is_rest)
+        for number in sorted({*failed, *(each for each in earlier if each is not None)})[-_ASKED:]
+        if (facts := recorded(number)) is not None
+    }
+    newest = known.get(failed[-1], Known(is_rest=is_rest))
+    return structs.replace(newest, served=tuple(served for each in known.values() for served in each.served))
 
 
 def reason(entries: Sequence[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]) -> model.Recompile:

@@ -21,6 +21,8 @@ class Relations(Struct, frozen=True):
     """Whether it must be as large as each of them."""
     asked: tuple[str, ...] = ()
     """The other conditions on it, or on one that it must fit, that some values do not meet: `7 <= x.size()[0]`."""
+    numbers: tuple[int, ...] = ()
+    """Those of the values that it has had for which all conditions are true."""
     conditions: tuple[str, ...] = ()
     """The other conditions on it alone: `x.size()[0] <= 4096`, `x.size()[0] % 8 == 0`."""
     is_known: bool = False
@@ -45,6 +47,7 @@ def relations(size: str, conditions: Iterable[str], seen: Collection[int] = ()) 
         fits=tuple(sorted(together - {size})),
         is_equal=is_equal,
         asked=tuple(each.text for each in asked if not _hold(each, equals, seen)),
+        numbers=tuple(number for number in seen if all(_hold(each, equals, (number,)) for each in asked)),
         conditions=tuple(each.text for each in about if each.values == {size} and not each.is_lowest),
         is_known=any(size in each.values for each in parsed),
     )
@@ -131,7 +134,10 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 def _hold(condition: _Condition, equals: Collection[str], seen: Collection[int]) -> bool:
-    """Whether a condition is true for each number that the values have had; not where it reads other values."""
+    """Whether a condition is true for each number that the values have had.
+
+    It is False where the condition reads other values, or cannot be read.
+    """
     try:
         return bool(seen) and all(_evaluated(condition.expression, equals, number) for number in seen)
     except (LookupError, ArithmeticError):

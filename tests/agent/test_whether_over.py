@@ -1,0 +1,113 @@
+"""Each recompile says whether another value is compiled again: checked by calling with one, and counting compiles."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.explain.recompiles import whether_over
+from dynascope.facts.model import CompileFacts
+from dynascope.facts.recompiles.causes import Cause, causes
+
+from tests.support.agent.recording import recording
+
+pytestmark = pytest.mark.second_leg
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
+
+
+def plain(x: torch.Tensor) -> torch.Tensor:
+    return x.sin() + 1
+
+
+def asks(x: torch.Tensor) -> torch.Tensor:
+    return x + 1 if x.shape[0] > 6 else x - 1
+
+
+def folds(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(-1, 4).sum(0)
+
+
+def loops(x: torch.Tensor, n: int) -> torch.Tensor:
+    for _ in range(n):
+        x = x + 1
+    return x
+
+
+def scales(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * n
+
+
+def both(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x + y
+
+
+def ones(*sizes: int) -> list[torch.Tensor]:
+    return [torch.ones(size) for size in sizes]
+
+
+CASES = [
+    pytest.param(plain, "inductor", None, [ones(4), ones(8), ones(12)], ones(20), "Over: ", marks=needs_compiler),
+    (plain, "eager", None, [ones(4), ones(8)], ones(20), "Over: "),
+    (plain, "eager", None, [ones(4), ones(1)], ones(20), "Not over: 0/1"),
+    (plain, "eager", False, [ones(4), ones(8), ones(12)], ones(20), "Not over: 0/2"),
+    (asks, "eager", None, [ones(4), ones(8)], ones(5), "Not over: since 0/1 "),
+    (asks, "eager", None, [ones(14), ones(8)], ones(20), "Over: "),
+    (folds, "eager", None, [ones(8), ones(12)], ones(16), "Over: "),
+    (both, "eager", None, [ones(4, 4), ones(8, 8)], ones(20, 20), "Over: "),
+    (scales, "eager", None, [[torch.ones(2), 3], [torch.ones(2), 5]], [torch.ones(2), 0], "Over: "),
+    (scales, "eager", None, [[torch.ones(2), 1], [torch.ones(2), 0]], [torch.ones(2), 9], "Over: "),
+    (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "Not over: 0/1"),
+]
+
+
+def cause_of(facts: Iterable[CompileFacts]) -> Cause:
+    """Return the cause of the recompiles in facts, of which there is one."""
+    by_number = dict(enumerate(facts, 1))
+    for number, each in by_number.items():
+        each.compile.id = number
+        for entry in each.recompiles:
+            entry.compile = number
+    entries = [entry for each in by_number.values() for entry in each.recompiles]
+    (found,) = [
+        each
+        for each in causes(entries, {n: each.compile for n, each in by_number.items()}, by_number.get)
+        if each.caused
+    ]
+    return found
+
+
+@pytest.mark.parametrize(("function", "backend", "dynamic", "calls", "another", "says"), CASES)
+def test_another_value_is_compiled_again_where_that_is_said(
+    function: Callable[..., Any],
+    backend: str,
+    dynamic: bool | None,
+    calls: list[list[Any]],
+    another: list[Any],
+    says: str,
+) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend=backend, dynamic=dynamic)
+    with recording() as facts:
+        for arguments in calls:
+            compiled(*arguments)
+        before = len(facts)
+        told = whether_over(cause_of(facts))
+        compiled(*another)
+    assert told.startswith(says), told
+    assert (len(facts) > before) == (not told.startswith("Over: ")), told
+
+
+def test_the_bounds_and_conditions_are_told() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(folds, backend="eager")
+    with recording() as facts:
+        for size in (8, 12):
+            compiled(torch.ones(size))
+    told = whether_over(cause_of(facts))
+    assert told == "Over: since 0/1 it is dynamic (`s77`), for 2 or more where `x.size()[0] % 4 == 0`.", told
