@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.explain.recompiles import whether_over
+from dynascope.explain.over import whether_over
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 
@@ -47,6 +47,10 @@ def both(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x + y
 
 
+def flagged(x: torch.Tensor, flag: bool) -> torch.Tensor:
+    return x + 1 if flag else x
+
+
 def ones(*sizes: int) -> list[torch.Tensor]:
     return [torch.ones(size) for size in sizes]
 
@@ -62,6 +66,8 @@ CASES = [
     (both, "eager", None, [ones(4, 4), ones(8, 8)], ones(20, 20), "Over: "),
     (scales, "eager", None, [[torch.ones(2), 3], [torch.ones(2), 5]], [torch.ones(2), 0], "Over: "),
     (scales, "eager", None, [[torch.ones(2), 1], [torch.ones(2), 0]], [torch.ones(2), 9], "Over: "),
+    (asks, "eager", True, [ones(14), ones(5)], ones(3), "Over: since 0/0 "),  # one compile for each answer
+    (scales, "eager", None, [[torch.ones(2), 0.5], [torch.ones(2), 0.7]], [torch.ones(2), 0.1], "Over: "),
     (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "Not over: 0/1"),
 ]
 
@@ -101,6 +107,28 @@ def test_another_value_is_compiled_again_where_that_is_said(
         compiled(*another)
     assert told.startswith(says), told
     assert (len(facts) > before) == (not told.startswith("Over: ")), told
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "says"),
+    [
+        (flagged, [[torch.ones(2), True], [torch.ones(2), False]], "There is a compile for either value."),
+        (
+            plain,
+            [[torch.ones(2)], [torch.ones(2).double()]],
+            "There is a compile for each that was met; another one is compiled again.",
+        ),
+    ],
+)
+def test_of_other_values_no_more_is_said_than_is_known(
+    function: Callable[..., Any], calls: list[list[Any]], says: str
+) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager")
+    with recording() as facts:
+        for arguments in calls:
+            compiled(*arguments)
+    assert whether_over(cause_of(facts)) == says
 
 
 def test_the_bounds_and_conditions_are_told() -> None:

@@ -39,7 +39,7 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def causes(self) -> list[Cause]:
         """Return the causes of recompiles."""
-        return causes(self._recompiles, self.by_number, self.reader.compile)
+        return causes(self._recompiles, self.by_number, self.reader.why_compiled)
 
     @cached_property
     def varying(self) -> list[model.VaryingGuard]:

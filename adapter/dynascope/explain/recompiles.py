@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from dynascope.explain.over import whether_over
 from dynascope.explain.problem import (
     Identities,
     Note,
@@ -16,13 +17,12 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import MADE_SINCE, listed, remedies_of
+from dynascope.explain.remedies import MADE_SINCE, remedies_of
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompiles.causes import Cause, Served, causes, entries_by_compile
-from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
+from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
-from dynascope.facts.recompiles.relations import Relations, relations
 
 LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`."
 _BEGINNINGS = {"recompileLimit": "Recompile limit reached", "refused": "Recompile refused"}
@@ -66,60 +66,6 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
-
-
-_OVER = "Over: {served}."
-_NOT_OVER = "Not over: {compile} is for this value alone, and another one is compiled again."
-_OVER_IN_PART = "Not over: {served}, and another value is compiled again."
-_SERVED = "since {compile} it is dynamic (`{symbol}`), for {range}"
-
-
-def whether_over(cause: Cause) -> str:
-    """Say whether another value of a size or an int is compiled again.
-
-    The compiles tell it in which the value is dynamic: by its symbol, and the conditions on it. The text is "" where
-    nothing is recorded of that, and for values of other kinds.
-    """
-    subject, known = guarded_value(cause.first.guard), cause.known
-    is_int = subject.kind == "value" and all(type(number_wanted(each.guard)) is int for each in cause.entries)
-    if not cause.compiles or not known.compile_id or not (subject.kind == "size" or is_int):
-        return ""
-    if not known.served:
-        return _NOT_OVER.format(compile=known.compile_id)
-    seen = {size for each in cause.entries for size in _numbers_seen(each)}
-    found = [(each, relations(subject.text, each.conditions, seen)) for each in known.served]
-    told = "; ".join(
-        _SERVED.format(
-            compile=each.compile_id, symbol=each.symbol.replacement or each.symbol.name, range=_range(each, of)
-        )
-        for each, of in found
-    )
-    is_over = seen <= {number for _, of in found for number in of.numbers}
-    return (_OVER if is_over else _OVER_IN_PART).format(served=told)
-
-
-def _range(served: Served, found: Relations) -> str:
-    """Return `2 to 4096`, `2 or more where x.size()[0] % 4 == 0`, `each value`."""
-    low, high = served.symbol.low, served.symbol.high
-    has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (low, high))
-    told = f"{low} or more" if has_low else f"{high} or less" if has_high else "each value"
-    if has_low and has_high:
-        told = f"{low} to {high}"
-    others = [each for each in found.conditions if "<" not in each and ">" not in each]
-    others += [each for each in found.asked if each not in found.conditions]
-    conditions = [f"`{each}`" for each in [each for each in others if "%" in each] or others]
-    if found.fits:
-        fits = listed([f"`{each}`" for each in found.fits])
-        conditions.append(f"it {'is as large as' if found.is_equal else 'fits'} {fits}")
-    return f"{told} where {' and '.join(conditions)}" if conditions else told
-
-
-def _numbers_seen(entry: model.Recompile) -> list[int]:
-    """Return what a failed guard wants, and the number that it has met."""
-    if sizes := sizes_seen(entry.guard):
-        return sizes
-    met = (entry.value or "").rpartition(": ")[2]
-    return [int(each) for each in (str(number_wanted(entry.guard)), met) if each.lstrip("-").isdecimal()]
 
 
 def title(kind: RecompileKind, about: str, what: str) -> str:

@@ -94,7 +94,7 @@ def _all(size: str, others: Sequence[str]) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return `a, b and c`, of at most four texts; the others are counted."""
+    """Return at most four texts as `a, b and c`; the others are counted."""
     more = len(texts) - _NAMED
     *others, last = [*texts[:_NAMED], f"{more} more"] if more > 1 else texts
     return f"{', '.join(others)} and {last}" if others else last
@@ -177,8 +177,8 @@ _NUMBERS = {
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
 _EQUAL_SIZES = re.compile(r"[^ =<>*+/%-]+\.size\(\)\[\d+\] == [^ =<>*+/%-]+\.size\(\)\[\d+\]")
 _COMPARED = (
-    "The code compares these sizes, and a compile is for one answer: pass sizes in each call for which `{condition}` is "
-    "true, or compile a function of its own for the others."
+    "The code compares these sizes, and a compile is for one answer: pass sizes in each call for which `{condition}` "
+    "is true, or compile a function of its own for the others."
 )
 _KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Quantized|)(\w+)")
 _LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call; else there is a compile for each."

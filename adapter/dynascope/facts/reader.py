@@ -7,7 +7,7 @@ those that hold now) about one file; each of its methods is one query on a clust
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -119,13 +119,14 @@ class Reader:
             "SELECT id, run_id, compile_id FROM compile WHERE run_id = ?", (run,)
         ).fetchall()
 
-    def compile(self, number: int) -> model.CompileFacts | None:
-        """Return all facts of one compile; None if there is none of that number."""
+    def compile(self, number: int, kinds: Collection[str] = FACTS.keys()) -> model.CompileFacts | None:
+        """Return the facts of one compile, of these kinds; None if there is none of that number."""
         found = self._compiles("WHERE c.id = ?", (number,))
         if not found:
             return None
         facts: dict[str, Any] = {}
-        for name, mapping in FACTS.items():
+        for name in kinds:
+            mapping = FACTS[name]
             alias = mapping.table
             scope = (
                 f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :compile) "
@@ -136,9 +137,13 @@ class Reader:
             facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})
         return model.CompileFacts(compile=found[0], call=self.call(number), **facts)
 
+    def why_compiled(self, number: int) -> model.CompileFacts | None:
+        """Return the facts of a compile that advice about recompiles takes into account."""
+        return self.compile(number, ["guards", "symbols", "specializations"])
+
     def guards(self, compile: int) -> list[model.Guard]:
         """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
-        found = self.compile(compile)
+        found = self.compile(compile, ["guards"])
         return found.guards if found is not None else []
 
     def trails(self, compile: int) -> dict[int, Trail]:

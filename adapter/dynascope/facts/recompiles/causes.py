@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct, field, structs
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, wanted
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, is_number, met, readable, wanted
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
@@ -43,6 +43,8 @@ class Known(Struct, frozen=True, kw_only=True):
     """Whether it is a resume function's."""
     compile_id: str = ""
     """The id of the newest compile that the value has caused; "" where it is not recorded."""
+    is_static: bool = False
+    """Whether a guard of that compile wants the value to be what it was."""
     served: tuple[Served, ...] = ()
     """The compiles in which the size or number is dynamic, the newest last."""
     is_dynamic_now: bool = False
@@ -64,15 +66,31 @@ def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) 
         dynamic=None if facts.call is None else facts.call.dynamic,
         is_rest=is_rest,
         compile_id=facts.compile.compile_id,
+        is_static=_is_static(facts, subject, conditions),
         served=tuple(Served(facts.compile.compile_id, each, conditions) for each in symbols)[:1],
         keyed=_keyed(facts, subject),
     )
 
 
+def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Sequence[str]) -> bool:
+    """Whether a compile is for one number of a value alone; sizes are, unless they are dynamic."""
+    of_value = (each for each in facts.guards if readable(each.expression) == subject.text)
+    fixed = any(each.kind in ("EQUALS_MATCH", "CONSTANT_MATCH") for each in of_value)
+    return (
+        subject.kind == "size"
+        or fixed
+        or any(
+            readable(each).partition(" == ")[0] == subject.text and is_number(each.partition(" == ")[2])
+            for each in conditions
+        )
+    )
+
+
 def _is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
     """Whether it is the symbol of a guarded value, and stands for more than a number."""
-    is_number = symbol.replacement is not None and symbol.replacement.lstrip("-").isdigit()
-    return not is_number and any(readable(origin) == subject.text for origin in symbol.origins)
+    return not is_number(symbol.replacement or "") and any(
+        readable(origin) == subject.text for origin in symbol.origins
+    )
 
 
 def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
@@ -85,8 +103,8 @@ def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
 _WHAT_IT_IS = ("value", "type", "identity")
 _ON_RECORD = ("size", "value", "length", "keys")
 """Kinds on which advice takes into account what is recorded."""
-_ASKED = 8
-"""The maximum number of compiles in which a symbol of the value is looked for, the newest first."""
+_ASKED = 4
+"""The number of compiles, the newest, in which a symbol of the value is looked for."""
 _PLAIN = ("value", "length", "requires_grad", "size", "stride", "dtype", "rank")
 """Kinds whose failed guards tell the value that they want, and the one that they have met."""
 
@@ -188,7 +206,10 @@ def causes(
 def _known(
     cause: Cause, numbers: Mapping[tuple[int, str], int], recorded: Callable[[int], model.CompileFacts | None]
 ) -> Known:
-    """Return what advice on the cause can take into account; `numbers` are those of compiles, by run and id."""
+    """Return what advice on the cause can take into account.
+
+    `numbers` are those of compiles, by run and compile id.
+    """
     subject, failed, is_rest = (
         guarded_value(cause.first.guard),
         cause.compiles or cause.others,

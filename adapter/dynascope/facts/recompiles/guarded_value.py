@@ -209,6 +209,15 @@ def met(guard: str) -> str | None:
     return None if found is None else found["met"]
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is an int or a float."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def sizes_seen(guard: str) -> list[int]:
     """Return the size that a guard wants and the one that it has met; none for any other guard."""
     found = _SIZES.search(guard)

@@ -21,15 +21,13 @@ class Relations(Struct, frozen=True):
     """Whether it must be as large as each of them."""
     asked: tuple[str, ...] = ()
     """The other conditions on it, or on one that it must fit, that some values do not meet: `7 <= x.size()[0]`."""
-    numbers: tuple[int, ...] = ()
-    """Those of the values that it has had for which all conditions are true."""
     conditions: tuple[str, ...] = ()
     """The other conditions on it alone: `x.size()[0] <= 4096`, `x.size()[0] % 8 == 0`."""
     is_known: bool = False
     """Whether any guard is on it."""
 
 
-def relations(size: str, conditions: Iterable[str], seen: Collection[int] = ()) -> Relations:
+def relations(size: str, conditions: Iterable[str], seen: Collection[float] = ()) -> Relations:
     """Return what the conditions demand of `size`: `x.size()[0]`.
 
     `seen` are the values that it has had: what is true of all of them parts no compiles, such as the upper bound that
@@ -47,10 +45,24 @@ def relations(size: str, conditions: Iterable[str], seen: Collection[int] = ()) 
         fits=tuple(sorted(together - {size})),
         is_equal=is_equal,
         asked=tuple(each.text for each in asked if not _hold(each, equals, seen)),
-        numbers=tuple(number for number in seen if all(_hold(each, equals, (number,)) for each in asked)),
         conditions=tuple(each.text for each in about if each.values == {size} and not each.is_lowest),
         is_known=any(size in each.values for each in parsed),
     )
+
+
+def numbers_served(value: str, conditions: Iterable[str], numbers: Iterable[float]) -> set[float] | None:
+    """Return the numbers for which all conditions on a value alone are true.
+
+    The result is None where a condition cannot be read. Conditions between it and others are taken to be true.
+    """
+    parsed = [each for each in map(_parsed, conditions) if each is not None and value in each.values]
+    own = [each for each in parsed if each.values == {value}]
+    if any(not each.fits and not each.is_harmless for each in parsed if each not in own):
+        return None
+    try:
+        return {number for number in numbers if all(_evaluated(each.expression, {value}, number) for each in own)}
+    except (LookupError, ArithmeticError):
+        return None
 
 
 def asks_sizes(conditions: Iterable[str], seen: Mapping[str, Collection[int]]) -> bool:
@@ -133,7 +145,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def _hold(condition: _Condition, equals: Collection[str], seen: Collection[int]) -> bool:
+def _hold(condition: _Condition, equals: Collection[str], seen: Collection[float]) -> bool:
     """Whether a condition is true for each number that the values have had.
 
     It is False where the condition reads other values, or cannot be read.
@@ -144,13 +156,15 @@ def _hold(condition: _Condition, equals: Collection[str], seen: Collection[int])
         return False
 
 
-def _evaluated(node: ast.expr, equals: Collection[str], number: int) -> Any:
+def _evaluated(node: ast.expr, equals: Collection[str], number: float) -> Any:
     """Return the value of an expression; raises LookupError where it is not known."""
     if _value(node) in equals:
         return number
     match node:
-        case ast.Constant(value=int() as value):
+        case ast.Constant(value=int() | float() as value):
             return value
+        case ast.Call(func=ast.Attribute(attr="isnan"), args=[operand]):
+            return _evaluated(operand, equals, number) != number
         case ast.UnaryOp(op=op, operand=operand):
             return _OPERATORS[type(op)](_evaluated(operand, equals, number))
         case ast.BinOp(left=left, op=op, right=right):

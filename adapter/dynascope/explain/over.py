@@ -1,0 +1,101 @@
+"""Say whether a recompile is over: whether another value of that kind is compiled again."""
+
+from __future__ import annotations
+
+from dynascope.explain.remedies import listed
+from dynascope.facts import model
+from dynascope.facts.recompiles.causes import Cause, Served
+from dynascope.facts.recompiles.guarded_value import (
+    GuardedValue,
+    guarded_value,
+    is_bound,
+    number_wanted,
+    readable,
+    sizes_seen,
+)
+from dynascope.facts.recompiles.relations import Relations, numbers_served, relations
+
+_OVER = "Over: {served}."
+_ALONE = "Not over: {compile} is for this value alone, and another one is compiled again."
+_NOT_OVER = "Not over: {served}; another value{example} is compiled again."
+_SERVED = "since {compile} it is dynamic (`{symbol}`), for {range}"
+_EITHER = "There is a compile for either value."
+_EACH = "There is a compile for each that was met; another one is compiled again."
+_OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value")
+"""Kinds of values of which each has a compile of its own."""
+_CONDITIONS = 2
+"""How many conditions are named."""
+_MORE = 32
+"""How many sizes beyond the largest that was met are looked at."""
+
+
+def whether_over(cause: Cause) -> str:
+    """Say whether another value is compiled again; "" where that is not known.
+
+    Of a size or a number, the compiles in which it is dynamic tell it, by its symbol and the conditions on it.
+    """
+    subject, known, guard = guarded_value(cause.first.guard), cause.known, cause.first.guard
+    if not cause.compiles or cause.limit_reached:
+        return ""
+    if subject.kind == "requires_grad" or guard.endswith((" == True", " == False")):
+        return _EITHER
+    if subject.kind == "size" or number_wanted(guard) is not None or known.served:
+        return _of_number(cause, subject) if known.compile_id else ""
+    is_one_of_two = guard.endswith(" None") or is_bound(guard)
+    return _EACH if subject.kind in _OF_MANY and not is_one_of_two else ""
+
+
+def _of_number(cause: Cause, subject: GuardedValue) -> str:
+    served = cause.known.served
+    if not served:
+        return _ALONE.format(compile=cause.known.compile_id) if cause.known.is_static else ""
+    seen = {size for each in cause.entries for size in _numbers_seen(each)}
+    least = 2 if subject.kind == "size" else -1
+    is_whole = all(type(each) is int for each in seen)
+    others = range(least, int(max(seen, default=0)) + _MORE) if is_whole else ()
+    fits: set[float] = set()
+    for each in served:
+        numbers = numbers_served(subject.text, each.conditions, {*seen, *others})
+        if numbers is None:
+            return ""
+        fits |= numbers
+    told = "; ".join(
+        _SERVED.format(
+            compile=each.compile_id,
+            symbol=each.symbol.replacement or each.symbol.name,
+            range=_range(each, relations(subject.text, each.conditions, seen)),
+        )
+        for each in served
+    )
+    without = [number for number in others if number not in fits and number not in seen]
+    if seen <= fits or (others and not without):
+        return _OVER.format(served=told)
+    return _NOT_OVER.format(served=told, example=f" such as {without[-1]}" if without else "")
+
+
+def _range(served: Served, found: Relations) -> str:
+    """Return `2 to 4096`, `2 or more where x.size()[0] % 4 == 0`, `each value`."""
+    low, high = served.symbol.low, served.symbol.high
+    has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (low, high))
+    told = f"{low} or more" if has_low else f"{high} or less" if has_high else "each value"
+    if has_low and has_high:
+        told = f"{low} to {high}"
+    others = [each for each in found.conditions if "<" not in each and ">" not in each]
+    others += [each for each in found.asked if each not in found.conditions]
+    conditions = [f"`{each}`" for each in [each for each in others if "%" in each] or others]
+    if len(conditions) > _CONDITIONS:
+        conditions[_CONDITIONS:] = ["more"]
+    if found.fits:
+        fits = listed([f"`{each}`" for each in found.fits])
+        conditions.append(f"it {'is as large as' if found.is_equal else 'fits'} {fits}")
+    return f"{told} where {' and '.join(conditions)}" if conditions else told
+
+
+def _numbers_seen(entry: model.Recompile) -> list[float]:
+    """Return what a failed guard wants, and the number that it has met."""
+    if sizes := sizes_seen(entry.guard):
+        return [*sizes]
+    value, _, wanted = readable(entry.guard).partition(" == ")
+    met = (entry.value or "").rpartition(": ")[2]
+    texts = [met, *([wanted] if value == guarded_value(entry.guard).text else [])]
+    return [each for each in map(number_wanted, texts) if each is not None]
