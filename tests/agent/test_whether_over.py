@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -70,6 +70,12 @@ CASES = [
     (scales, "eager", None, [[torch.ones(2), 0.5], [torch.ones(2), 0.7]], [torch.ones(2), 0.1], "Over: "),
     (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "Not over: 0/1"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def the_limit_of_torch() -> Iterator[None]:
+    with torch._dynamo.config.patch(recompile_limit=8):
+        yield
 
 
 def cause_of(facts: Iterable[CompileFacts]) -> Cause:
