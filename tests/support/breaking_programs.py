@@ -200,7 +200,7 @@ def _write_anew(names: list[str]) -> None:
     """Measure programs and their remedies, and state what came of it."""
     asked = [(FOLDER / f"{name}.py", stated(FOLDER / f"{name}.py").remedies) for name in names]
     for (program, remedies), (plain, *others) in zip(asked, all_measured(asked), strict=True):
-        print(f"== {program.stem}", plain.failed, plain.printed, sep="\n")
+        print(f"== {program.stem}", plain.failed[-600:], plain.printed, sep="\n")
         print(*plain.reasons, sep="\n")
         found = re.compile("# (breaks|compiles|remedy|best): ?")
         lines = [line for line in program.read_text().splitlines() if not found.match(line)]
@@ -209,7 +209,7 @@ def _write_anew(names: list[str]) -> None:
             edits = re.sub(r"( -> breaks [^>]*)?( -> silent)?$", "", remedy.text)
             line = f"{edits} -> breaks {' '.join(other.breaks) or 'none'}" + (" -> silent" if remedy.silent else "")
             lines.append(line)
-            print(f"-- {line} ({other.compiles} compiles)", other.failed, *other.reasons, sep="\n")
+            print(f"-- {line} ({other.compiles} compiles)", other.failed[-600:], *other.reasons, sep="\n")
             if not same_output(plain.printed, other.printed, remedy.silent):
                 print(f"!! it prints something else:\n{other.printed}")
         program.write_text("\n".join([*lines, *([] if others else ["# best: none"])]) + "\n")

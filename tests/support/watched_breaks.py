@@ -41,6 +41,7 @@ class Watch(logging.Handler):
         self.compiles: set[str] = set()
         logging.getLogger("torch.__trace").addHandler(self)
         torch._logging.set_logs(graph_breaks=True)  # else breaks that skip a frame are not in the trace
+        torch._dynamo.config.verbose = True  # else a method's frame is left out if it calls one of the same name
         torch._dynamo.convert_frame.register_bytecode_hook(self._ended_with_code)
 
     def emit(self, record: logging.LogRecord) -> None:
