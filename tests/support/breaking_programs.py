@@ -117,9 +117,10 @@ def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]
             cwd=ROOT,
             env={
                 **clean,
-                "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-                "TORCHINDUCTOR_VEC_ISA_OK": "1",
                 "OMP_NUM_THREADS": "1",
+                "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+                "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache"),
+                "TORCHINDUCTOR_VEC_ISA_OK": "1",
             },
             capture_output=True,
             text=True,

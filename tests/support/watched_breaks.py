@@ -3,6 +3,8 @@
 `python -m tests.support.watched_breaks FOLDER/PROGRAM.py …` prints a line of JSON for each: the place of each break
 with the text of it, how many compiles ended with a graph or with code, what the program has printed, and how it failed.
 A fork starts as a process of its own would: torch is imported, has compiled a function and was reset, and that is all.
+Inductor's caches of graphs are empty at its start, as how often Dynamo compiles depends on them: a graph that is taken
+from a cache keeps a float dynamic that a compile of the graph would have made a constant.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import logging
 import os
 import re
 import runpy
+import shutil
 import sys
 import tempfile
 import traceback
@@ -22,6 +25,7 @@ from typing import Any
 import torch
 import torch._dynamo
 import torch._inductor.config
+from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 _STACK = re.compile(
     r"(?:\nUser code traceback:|The graph break occurred in the following user code:)\n(.*?)"
@@ -78,6 +82,8 @@ def _run(program: Path) -> dict[str, Any]:
 
 
 def _in_a_fork(program: Path) -> dict[str, Any]:
+    for cache in ("fxgraph", "aotautograd"):
+        shutil.rmtree(os.path.join(cache_dir(), cache), ignore_errors=True)
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as result:
         child = os.fork()
         if not child:

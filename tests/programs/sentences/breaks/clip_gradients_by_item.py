@@ -19,6 +19,6 @@ for step in range(4):
     print(step, [round(grad.abs().max().item(), 4) for grad in clipped])
 print([round(value, 3) for value in history])
 # breaks: 8
-# compiles: 3
+# compiles: 4
 # remedy: 8 -> norm = torch.stack([grad.norm() for grad in grads]).norm() && 9 -> scale = (limit / (norm + eps)).clamp(max=1.0) -> breaks none
 # remedy: +13 -> torch._dynamo.config.capture_scalar_outputs = True -> breaks none

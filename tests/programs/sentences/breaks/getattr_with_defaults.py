@@ -28,4 +28,4 @@ for given in ({}, {"scale": 3.0}, {"bias": -1.0, "clip": 2.0}):
     print(given, round(affine(torch.randn(4), Config(given)).sum().item(), 4))
 # breaks: 16
 # compiles: 0
-# remedy: 16 -> pass -> breaks none
+# remedy: 16 -> pass -> breaks none -> silent

@@ -25,4 +25,4 @@ for size, kind in ((8, "hann"), (8, "hann"), (8, "flat"), (8, "hann")):
     print(size, kind, [round(value, 4) for value in values.tolist()], hits >= 0)
 # breaks: 18
 # compiles: 2
-# remedy: 18 -> hits = 0 -> breaks none
+# remedy: 18 -> hits = 0 && +25 -> hits = window.cache_info().hits -> breaks none
