@@ -1,0 +1,24 @@
+"""What programs with graph breaks state of themselves is what plain torch does with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import breaking_programs as programs
+
+pytestmark = [pytest.mark.matrix, pytest.mark.main_leg, pytest.mark.real_processes]
+
+
+@pytest.mark.parametrize("program", programs.programs(), ids=lambda path: path.stem)
+def test_breaks_are_as_stated(program: Path):
+    stated = programs.stated(program)
+    plain, *others = programs.measured(program, stated.remedies)
+    assert not plain.failed, plain.failed
+    assert (plain.breaks, plain.compiles) == (stated.breaks, stated.compiles), plain.reasons
+    for remedy, other in zip(stated.remedies, others, strict=True):
+        assert not other.failed, f"{remedy.text}\n{other.failed}"
+        assert other.compiles, f"{remedy.text}: nothing is compiled any more"
+        assert other.breaks == remedy.breaks, f"{remedy.text}\n{other.reasons}"
+        assert programs.same_output(plain.printed, other.printed, remedy.silent), f"{remedy.text}\n{other.printed}"
