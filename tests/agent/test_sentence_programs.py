@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sentence_programs import (
+    FOLDER,
     Truth,
     edited,
     edits_in,
@@ -37,6 +38,15 @@ def test_comments_are_true_on_plain_torch(path: Path) -> None:
     }
     for remedy, found in zip(truth.remedies, with_remedy, strict=True):
         assert same_output(plain.printed, found.printed), f"{remedy.text} changes what is printed"
+
+
+@pytest.mark.matrix
+@pytest.mark.main_leg
+@pytest.mark.parametrize("name", ["queries_and_keys_drift_apart", "threads_per_request", "vocabulary_grows"])
+def test_runs_in_one_process_leave_nothing_to_the_next(name: str) -> None:
+    """These change settings of torch and of its symbols, the number of threads, and what shapes are guarded."""
+    path = FOLDER / f"{name}.py"
+    assert measured(path) == measured(path, separately=True)
 
 
 def said(truth: Truth) -> dict[str, object]:

@@ -21,6 +21,6 @@ print(apply_all(x, 4).sum().item())
 # function: layer
 # compiles: 4
 # over: no
-# next: layer(x, weight, bias, lambda value, i=9: torch.tanh(value) / i)
+# next: apply_all(x, 5)
 # remedy: 13 -> x = layer(x, weight, bias, lambda value, i=torch.tensor(float(i)): torch.tanh(value) / i)   -> compiles 1
 # remedy: 6 -> @torch.compile(backend="eager", dynamic=True)   -> compiles 4
