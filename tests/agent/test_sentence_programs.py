@@ -38,6 +38,11 @@ def test_comments_are_true_on_plain_torch(path: Path) -> None:
     }
     for remedy, found in zip(truth.remedies, with_remedy, strict=True):
         assert same_output(plain.printed, found.printed), f"{remedy.text} changes what is printed"
+        if remedy.compiles < truth.compiles:
+            fewer = sum(found.compiles.values()) < sum(plain.compiles.values())
+            assert fewer, f"{remedy.text} leaves other functions to be compiled as often"
+    counts = [remedy.compiles for remedy in truth.remedies]
+    assert counts == sorted(counts), "the best remedy comes first"
 
 
 @pytest.mark.matrix
