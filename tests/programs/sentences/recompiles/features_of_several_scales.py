@@ -21,5 +21,4 @@ for levels in (2, 3, 4, 3):
 # compiles: 3
 # over: no
 # next: merge(pyramid, weights, 8)
-# remedy: 6 -> @torch.compile(backend="eager", dynamic=True)   -> compiles 3
-# remedy: +6 -> torch._dynamo.config.recompile_limit = 64   -> compiles 3
+# best: none

@@ -18,5 +18,4 @@ for criterion in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.mse_loss):
 # compiles: 3
 # over: no
 # next: objective(prediction, target, F.huber_loss, 2.0)
-# remedy: 7 -> @torch.compile(dynamic=True)   -> compiles 3
-# remedy: +7 -> torch._dynamo.config.recompile_limit = 64   -> compiles 3
+# best: none

@@ -24,5 +24,4 @@ for depth in (1, 2, 3, 2):
 # compiles: 3
 # over: no
 # next: transform(signal, 4, 0.5)
-# remedy: 13 -> @torch.compile(dynamic=True)   -> compiles 3
-# remedy: +13 -> torch._dynamo.config.recompile_limit = 64   -> compiles 3
+# best: none
