@@ -184,6 +184,7 @@ def test_a_recompile_that_is_an_error_is_told(tmp_path: Path):
     assert [each.status for each in recorded.compiles()] == ["compiled", "failed"]
 
 
+@pytest.mark.matrix
 def test_no_line_is_told_of_a_guard_that_none_needs(tmp_path: Path):
     """The range of a mark, and that 0 and 1 are compiled by themselves."""
     (tmp_path / "marked.py").write_text(
@@ -202,6 +203,7 @@ def test_no_line_is_told_of_a_guard_that_none_needs(tmp_path: Path):
     assert found["f"].hint is not None and "marked with this range" in found["f"].hint
 
 
+@pytest.mark.matrix
 def test_code_without_a_file_is_told_by_its_name(tmp_path: Path):
     (tmp_path / "program.py").write_text(
         "import torch\n"
@@ -223,6 +225,7 @@ def test_code_without_a_file_is_told_by_its_name(tmp_path: Path):
     assert {(call.path, call.line) for call in calls} == {(str(tmp_path / "program.py"), 6)}
 
 
+@pytest.mark.matrix
 def test_strict_exports_are_recorded(tmp_path: Path):
     program = RECORDED / "exports.py"
     at = labels(program)

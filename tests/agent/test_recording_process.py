@@ -60,6 +60,7 @@ def test_a_traceback_begins_in_the_program(tmp_path: Path):
     assert functions(tmp_path) == []
 
 
+@pytest.mark.matrix
 def test_pytest_by_its_name(tmp_path: Path):
     (tmp_path / "test_it.py").write_text("from program import compiled\ndef test_it():\n    compiled()\n")
     ended = run(tmp_path, "-m", "dynascope", "run", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 
@@ -30,6 +31,7 @@ while True:
 """
 
 
+@pytest.mark.matrix
 def test_killed_writers_lose_nothing_they_committed(tmp_path: Path):
     sample.write_workspace(tmp_path)
     program = PROGRAM.format(adapter=str(ROOT / "adapter"), root=str(ROOT), folder=str(tmp_path), file=FILE_NAME)

@@ -128,6 +128,7 @@ def test_a_filter_that_needs_debugpy_is_refused_without_it(folder: Path):
     assert "*** uncaught" not in out
 
 
+@pytest.mark.matrix
 def test_a_module(folder: Path):
     options = ("-b", "program.py:8", "--command", "where")
     code, out = debug(*options, "-m", "program", "a", "-c", "config", "--command", "-b")

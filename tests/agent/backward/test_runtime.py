@@ -325,6 +325,7 @@ finally:
 """
 
 
+@pytest.mark.matrix
 def test_a_fork_while_another_thread_enters_a_context_leaves_the_child_free():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=300)
 
