@@ -16,8 +16,10 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.internals.guards.tree import cache_entries, lines
 from dynascope.agent.recorder.recorder import Recorder
+from dynascope.agent.speculation.rebuilt_guards import on_the_side
 from dynascope.facts.in_progress import Board
 from dynascope.facts.model import CompileFacts
+from torch._dynamo import guards as dynamo_guards
 
 SCALE = 3
 
@@ -195,3 +197,15 @@ def test_graphs_and_guards_are_not_both_chosen(tmp_path: Path):
         timeout=300,
     )
     assert ended.returncode == 2 and "not both" in ended.stderr
+
+
+@pytest.mark.parametrize("is_made_before", [False, True])
+def test_guards_built_on_the_side_leave_no_values_to_those_of_the_program(
+    is_made_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With torch 2.11 values of the frame are added to what all guards built later are given."""
+    monkeypatch.setattr(dynamo_guards, "_CLOSURE_VARS", {"tmp": 1} if is_made_before else None)
+    with on_the_side():
+        dynamo_guards._get_closure_vars().update(tmp=2, tmp0=3)
+    names = dynamo_guards._get_closure_vars()
+    assert (names.get("tmp"), "tmp0" in names) == (1 if is_made_before else None, False)

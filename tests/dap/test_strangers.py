@@ -164,7 +164,8 @@ def test_many_connections_without_a_token_leave_room_for_one_with_it(client: Dap
     try:
         for _ in range(300):
             idle.append(socket.create_connection((running.connect["host"], running.connect["port"]), timeout=20))
-        assert psutil.Process(running.process.pid).num_threads() - threads <= MOST_WAITING
+        # the program may begin threads of its own meanwhile
+        assert psutil.Process(running.process.pid).num_threads() - threads < 2 * MOST_WAITING
         client.attach({"connect": running.connect}, {SERVING: [line(SERVING, "traced")]})
         assert client.wait_for_stop().at_compile_time
     finally:

@@ -102,5 +102,24 @@ class Rebuilt(dynamo_guards.CheckFunctionManager):  # type: ignore[misc]
 @contextlib.contextmanager
 def on_the_side() -> Iterator[None]:
     """Build as after a compile (`torch._guards.compile_context`, 2.0); log and count nothing."""
-    with unobserved(), unlogged(), undisturbed(), _guards.compile_context(None):
+    with unobserved(), unlogged(), undisturbed(), _guards.compile_context(None), _same_closure_variables():
         yield
+
+
+@contextlib.contextmanager
+def _same_closure_variables() -> Iterator[None]:
+    """Restore `guards._CLOSURE_VARS` (2.11) afterwards.
+
+    torch 2.11 adds values of the frame to it, under names such as `tmp`, and passes all of it to guards built later.
+    """
+    known = vars(dynamo_guards).get("_CLOSURE_VARS")
+    before = None if known is None else dict(known)
+    try:
+        yield
+    finally:
+        now = vars(dynamo_guards).get("_CLOSURE_VARS")
+        if before is None and now is not None:
+            dynamo_guards._CLOSURE_VARS = None
+        elif before is not None:
+            now.clear()
+            now.update(before)
