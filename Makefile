@@ -72,7 +72,7 @@ test-e2e: $(READY) setup-e2e ## real editors: VS Code's workbench in a browser, 
 	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
 	$(PY) -m pytest tests/editors
 
-# named one by one: a machine with a GPU may be lent for less time than they take
+# -v: a run that is cut off tells which tests had passed
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
 	$(PYTEST) -v -m cuda $(TESTS)
 

@@ -28,7 +28,7 @@ _CUDA_GRAPH_REMEDIES = {
     "cpu device": "Move the tensor to the GPU before the call.",
     "multiple devices": "Keep all tensors of the graph on one GPU.",
 }
-"""By what torch's reason begins with."""
+"""The remedies by the beginning of torch's reason."""
 NO_REASON = "Dynamo gives no reason."
 
 

@@ -183,7 +183,7 @@ _COMPARED = (
 _KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Quantized|)(\w+)")
 _LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call; else there is a compile for each."
 _FROM_THE_FIRST_CALL = "With `dynamic=True` it is dynamic from the first call on."
-"""What is said of a number that is dynamic in a later compile."""
+"""The remedy for a number that a later compile made dynamic."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
     "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "

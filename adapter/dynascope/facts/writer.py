@@ -32,7 +32,7 @@ from dynascope.facts.user_stack import UserFrame
 _encode = msgspec.json.Encoder().encode
 
 Later = Profile | LaterForm | model.CudaGraphsSkipped
-"""What torch did for a compile that had ended."""
+"""A record of torch's work for a compile that has ended."""
 
 
 class Interning:

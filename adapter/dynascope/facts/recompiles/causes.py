@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct, field, structs
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, is_number, met, readable, wanted
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, number_wanted, readable, wanted
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
@@ -76,19 +76,13 @@ def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Seq
     """Whether a compile is for one number of a value alone; sizes are, unless they are dynamic."""
     of_value = (each for each in facts.guards if readable(each.expression) == subject.text)
     fixed = any(each.kind in ("EQUALS_MATCH", "CONSTANT_MATCH") for each in of_value)
-    return (
-        subject.kind == "size"
-        or fixed
-        or any(
-            readable(each).partition(" == ")[0] == subject.text and is_number(each.partition(" == ")[2])
-            for each in conditions
-        )
-    )
+    held = (each for each in conditions if readable(each).partition(" == ")[0] == subject.text)
+    return subject.kind == "size" or fixed or any(number_wanted(each) is not None for each in held)
 
 
 def _is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
     """Whether it is the symbol of a guarded value, and stands for more than a number."""
-    return not is_number(symbol.replacement or "") and any(
+    return number_wanted(symbol.replacement or "") is None and any(
         readable(origin) == subject.text for origin in symbol.origins
     )
 

@@ -209,17 +209,8 @@ def met(guard: str) -> str | None:
     return None if found is None else found["met"]
 
 
-def is_number(text: str) -> bool:
-    """Whether a text is an int or a float."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def sizes_seen(guard: str) -> list[int]:
-    """Return the size that a guard wants and the one that it has met; none for any other guard."""
+    """Return the expected and the actual size of a failed guard, if it is on a size."""
     found = _SIZES.search(guard)
     return [int(found[1]), int(found[2])] if found is not None else []
 

@@ -76,9 +76,10 @@ def asks_sizes(conditions: Iterable[str], seen: Mapping[str, Collection[int]]) -
 def _parts_no_compiles(condition: _Condition, seen: Mapping[str, Collection[int]]) -> bool:
     if condition.is_harmless or (condition.fits and condition.is_equal):
         return True
-    return len(condition.values) == 1 and all(
-        _hold(condition, {value}, seen.get(value, ())) for value in condition.values
-    )
+    if len(condition.values) != 1:
+        return False
+    (value,) = condition.values
+    return _hold(condition, condition.values, seen.get(value, ()))
 
 
 def fits_numbers(conditions: Iterable[str]) -> bool:

@@ -104,7 +104,7 @@ def _place(subject: GuardedValue) -> str:
 
 def _of_number(guard: str, number: float, then: float | None, tied: Sequence[Tied]) -> list[Remedy] | str:
     is_int = type(number) is int
-    if is_bound(guard.partition("  # ")[0]) and not (is_int and number in (0, 1)):
+    if is_bound(guard.partition("  # ")[0]):
         return says.BOUND
     if " == " in guard and type(number) is not type(then):
         return says.OTHER_NUMBER
