@@ -88,7 +88,8 @@ test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on 
 ALL := MARKED='not cuda'
 OTHER_LEGS := MARKED='not cuda and not main_leg'
 
-matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter, and CUDA on the stand-in, on every other torch
+# The legs after the first take turns at the cases of long tables (tests/support/legs.py): PYTEST_ADDOPTS=--every-case has all.
+matrix: ## all tests on torch 2.13; then, of long tables a case in turn, Python 3.13, and agent and adapter on every other torch
 	$(MAKE) test $(ALL) TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
 	  $(MAKE) test $(OTHER_LEGS) TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \

@@ -8,11 +8,21 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support import fork_server, guard_latency
+from tests.support import fork_server, guard_latency, legs
 from tests.support.backward import gpu_table
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell; programs would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-case", action="store_true", help="all cases of long tables, whose turn it is or not")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--every-case") and (left_out := legs.left_to_other_legs(items)):
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [test for test in items if test not in left_out]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

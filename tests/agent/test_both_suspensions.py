@@ -45,6 +45,7 @@ def test_every_marked_line_stops_as_it_says(client: DapClient, name: str, runtim
     assert seen == {line: [each.frame for each in stops] for line, stops in expected.items()}
 
 
+@pytest.mark.matrix
 @pytest.mark.real_processes
 @WITH_AND_WITHOUT_DEBUGPY
 def test_files_of_the_user_may_be_named_like_ours(client: DapClient, tmp_path: Path, runtime: bool) -> None:

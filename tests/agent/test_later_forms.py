@@ -114,6 +114,7 @@ def trained() -> tuple[Forms, list[str], list[list[str]]]:
         return forms, printed, [names, forms.names()]
 
 
+@pytest.mark.matrix
 def test_each_form_of_a_model_that_is_trained(trained: Any) -> None:
     forms, _, names = trained
     assert names == [INDUCTOR, INDUCTOR + BACKWARD]

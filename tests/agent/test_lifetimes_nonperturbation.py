@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.support.legs import is_turn_of_leg
 from tests.support.nonperturbation.cold import COLLECTIONS, Run, Seen, Server, programs
 from tests.support.nonperturbation.modes import MODES
 
@@ -41,12 +40,12 @@ def cases() -> list[Any]:
     found = []
     with_inductor = [each for each in programs() if each[1].endswith("inductor")]
     left_out = set(with_inductor) - set(with_inductor[::3])
-    for turn, (file, program) in enumerate(programs()):
+    for file, program in programs():
         for collections in COLLECTIONS:
             is_on = collections == "on"
             if not is_on and (file, program) in left_out:
                 continue
-            marks = [] if is_on and is_turn_of_leg(turn) else [pytest.mark.main_leg]
+            marks = [] if is_on else [pytest.mark.main_leg]
             if collections == "threshold 1" and program in _GARBAGE_IN_CYCLES:
                 marks.append(
                     pytest.mark.xfail(reason="each call of a Python function can bring the collection forward")

@@ -162,6 +162,7 @@ def test_guards_that_the_programs_filter_drops_are_no_facts():
     assert costs is not None and "It was compiled with a filter" in costs.text
 
 
+@pytest.mark.matrix
 def test_the_report_has_them(tmp_path: Path):
     (tmp_path / "program.py").write_text(PROGRAM)
 

@@ -13,7 +13,7 @@ from torch._dynamo.utils import counters
 
 from tests.programs.traced import higher_order
 from tests.support.agent.scripted_session import ScriptedSession
-from tests.support.marks import PROGRAMS, labels, load
+from tests.support.marks import PROGRAMS, labels, load, one_in
 from tests.support.matrix.beside_debugpy import BesideDebugpy
 
 pytestmark = pytest.mark.second_leg
@@ -106,7 +106,7 @@ BODIES = ["in_cond", "in_nested_cond", "in_while_loop", "in_checkpoint", "in_vma
 
 
 @pytest.mark.parametrize(
-    ("name", "fullgraph"), [*itertools.product(BODIES, [False, True]), ("of_resume_function", False)]
+    ("name", "fullgraph"), [*one_in(2, itertools.product(BODIES, [False, True])), ("of_resume_function", False)]
 )
 def test_it_runs_in_the_body_of_a_higher_order_op(name: str, fullgraph: bool) -> None:
     """Dynamo captures such a body as a whole or fails; the function around it runs uncompiled where it would."""

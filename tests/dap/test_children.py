@@ -157,7 +157,7 @@ def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> 
 @pytest.mark.parametrize(
     ("method", "starts_sessions", "pool", "debugger"),
     [
-        ("subprocess", True, "SubprocPool", "False"),
+        pytest.param("subprocess", True, "SubprocPool", "False", marks=pytest.mark.matrix),
         pytest.param("subprocess", False, "SubprocPool", "False", marks=pytest.mark.matrix),
         ("fork", True, "TrackedProcessPoolExecutor", "None"),  # pydevd's modules are there, and no debugger
         pytest.param("spawn", True, "TrackedProcessPoolExecutor", "False", marks=pytest.mark.matrix),

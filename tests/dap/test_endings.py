@@ -85,7 +85,7 @@ def test_a_launched_program_ends_with_all_its_children(
         assert client.process is not None and client.process.wait(10) == 0
 
 
-@pytest.mark.parametrize("end", [disconnect, vanish])
+@pytest.mark.parametrize("end", [pytest.param(disconnect, marks=pytest.mark.matrix), vanish])
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_program_launched_and_stopped_at_compile_time_ends_with_all_its_children(
     client: DapClient, tmp_path: Path, runtime: bool, end: Callable[[DapClient], None]

@@ -260,6 +260,7 @@ def test_inductors_own_processes_are_no_sessions(client: DapClient, tmp_path: Pa
     assert asked == [] and "sum 3.0" in client.output("stdout")
 
 
+@pytest.mark.matrix
 @BOTH
 def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime: bool, tmp_path: Path) -> None:
     """The environment hides our packages from the program, as another virtual environment would."""
@@ -273,6 +274,7 @@ def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.matrix
 def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
     client = spawn()
     stops: dict[str, list[tuple[bool, str]]] = {}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.launches import LONG, alone, launch
-from tests.support.legs import is_turn_of_leg
+from tests.support.legs import IS_FIRST
 from tests.support.nonperturbation.cold import COLLECTIONS, FOLDER, ROOT, programs
 
 Program = tuple[str, str]
@@ -149,9 +149,9 @@ def test_program(compare: Compare, program: Program) -> None:
 
 
 def cases() -> list[Any]:
-    """Return the files that it is this leg's turn to compare, and on the first leg two with other settings."""
-    files = sorted({file for file, _ in programs()})
-    found = [pytest.param(file, "on") for turn, file in enumerate(files) if is_turn_of_leg(turn)]
+    """Return the files, but on the first leg, and for that two with other settings."""
+    files = [] if IS_FIRST else sorted({file for file, _ in programs()})
+    found = [pytest.param(file, "on") for file in files]
     others = itertools.product(("finalizers", "weak_references"), COLLECTIONS[1:])
     return [*found, *(pytest.param(*each, marks=pytest.mark.main_leg) for each in others)]
 

@@ -95,6 +95,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("as_user", USERS)
 def test_a_program_that_listens(client: DapClient, folder: Path, as_user: Callable[..., list[str]]) -> None:
     running = Running(SERVING, environment={MARK: folder.name})

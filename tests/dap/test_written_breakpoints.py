@@ -27,6 +27,7 @@ def refused(stop: Stop, frame: int | None = None) -> str:
     return failed.value.message
 
 
+@pytest.mark.matrix
 def test_stops_at_compile_time_and_at_run_time(client: DapClient, tmp_path: Path) -> None:
     """Recorded, as sessions are: the recorder must not keep Dynamo from inlining the call."""
     client.launch(launch(tmp_path))

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
+from collections.abc import Iterable
 
-import torch
+import pytest
 
-_LEG = sys.version_info.minor, ".".join(torch.__version__.split(".")[:2])
+_LEG = sys.version_info.minor, ".".join(importlib.metadata.version("torch").split(".")[:2])
 _FIRST = 11, "2.13"
 _OTHERS = [(12, "2.11"), (12, "2.12"), (12, "2.14"), (12, "2.15"), (13, "2.15")]
 """The minor version of Python and the version of torch of each leg, as in the Makefile."""
 
+IS_FIRST = _LEG == _FIRST
+"""Whether the leg that runs now is the first."""
 
-def is_turn_of_leg(turn: int) -> bool:
-    """Whether it is the turn of the leg that runs now, which is not the first.
 
-    A leg that is not listed takes the turns of the first that is.
+def left_to_other_legs(tests: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases of long tables that it is not the turn of the leg that runs now to run.
+
+    A long table is a test of the matrix with at least as many cases as there are legs that take turns. A leg that is
+    not listed takes the turns of the first that is.
     """
-    if _LEG == _FIRST:
-        return False
+    if IS_FIRST:
+        return set()
     own = _OTHERS.index(_LEG) if _LEG in _OTHERS else 0
-    return own == turn % len(_OTHERS)
+    tables: dict[str, list[pytest.Item]] = {}
+    for test in tests:
+        if test.get_closest_marker("matrix") and not test.get_closest_marker("main_leg"):
+            tables.setdefault(test.nodeid.partition("[")[0], []).append(test)
+    return {
+        case
+        for cases in tables.values()
+        if len(cases) >= len(_OTHERS)
+        for turn, case in enumerate(cases)
+        if turn % len(_OTHERS) != own
+    }

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.support.backward import gpu_table
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,7 @@ def test_a_backward(cudagraphs, record_property):
 """
 
 
+@pytest.mark.matrix
 def test_the_table_is_printed_where_the_reports_of_the_workers_come_together(tmp_path: Path):
     (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_terminal_summary\n")
     (tmp_path / "test_rows.py").write_text(TEST)

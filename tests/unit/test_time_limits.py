@@ -22,7 +22,7 @@ def test_it():
 """
 
 
-@pytest.mark.parametrize("method", ["signal", "thread"])
+@pytest.mark.parametrize("method", ["signal", pytest.param("thread", marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("tells", [True, False])
 def test_a_test_that_was_stopped_may_take_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, tells: bool

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable
 
+import pytest
 from dynascope.wire.token_server import MOST_WAITING, TokenServer, accept, ask
 
 
@@ -13,6 +14,7 @@ def start_thread(name: str, run: Callable[[], None]) -> None:
     threading.Thread(target=run, name=name, daemon=True).start()
 
 
+@pytest.mark.matrix
 def test_crowds_without_a_token_do_not_end_it():
     """More connections than may wait come and speak at once, again and again; the one with the token is served."""
     served = threading.Event()
