@@ -200,6 +200,7 @@ def test_what_comes_from_a_cache_says_so() -> None:
         assert "does not tell what lines the kernels are from" in forms.text("output code").partition("\n")[0]
 
 
+@pytest.mark.matrix
 @needs_compiler
 def test_branches_of_a_conditional() -> None:
     def branch(x: torch.Tensor) -> torch.Tensor:

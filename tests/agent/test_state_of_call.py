@@ -66,7 +66,7 @@ def state() -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("function", "called_in"), one_in(6, CASES), ids=map("-in-".join, CASES))
+@pytest.mark.parametrize(("function", "called_in"), one_in(12, CASES), ids=map("-in-".join, CASES))
 def test_the_size_is_told_and_the_state_is_left(function: str, called_in: str) -> None:
     told: list[list[str]] = []
 

@@ -62,7 +62,7 @@ def test_own_program(name: str, walk: Walk) -> None:
     assert walk(OWN[name]) > 3
 
 
-@pytest.mark.parametrize("name", one_in(3, sorted(OWN)))
+@pytest.mark.parametrize("name", one_in(6, sorted(OWN)))
 def test_back_from_every_kind_of_stop(name: str) -> None:
     program = OWN[name]()
     run(program, contextlib.nullcontext())

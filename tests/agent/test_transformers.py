@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM, T5Config, T5Model
-from transformers.models.bert import modeling_bert
-from transformers.models.llama import modeling_llama
-from transformers.models.t5 import modeling_t5
 
 from tests.support.agent.scripted_session import ScriptedSession
 
 pytestmark = pytest.mark.matrix
 
+# transformers are imported in the tests: it takes longer than to collect all others
 HIDDEN = {"hidden_states": "f32[2, 8, 32]"}
 TOKENS = {"input_ids": torch.arange(16).reshape(2, 8)}
 
 
 def llama() -> torch.nn.Module:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     return LlamaForCausalLM(LlamaConfig(vocab_size=64, num_key_value_heads=2, max_position_embeddings=64, **sizes))
 
 
 def bert() -> torch.nn.Module:
+    from transformers import BertConfig, BertModel
+
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     return BertModel(BertConfig(vocab_size=64, max_position_embeddings=64, **sizes))
 
 
 def t5() -> torch.nn.Module:
+    from transformers import T5Config, T5Model
+
     return T5Model(T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4))
 
 
@@ -45,31 +49,28 @@ def line_of(module: Any, text: str, behind: str) -> int:
 
 @pytest.mark.parametrize("backend", ["eager", "inductor"])
 @pytest.mark.parametrize(
-    ("make", "module", "text", "behind", "times", "expected"),
+    ("make", "text", "behind", "times", "expected"),
     [
         (
             llama,
-            modeling_llama,
             r"query_states = self\.q_proj",
             "LlamaAttention",
             2,
             HIDDEN,
         ),
-        (llama, modeling_llama, r"variance = ", "LlamaRMSNorm", 5, HIDDEN),
+        (llama, r"variance = ", "LlamaRMSNorm", 5, HIDDEN),
         (
             bert,
-            modeling_bert,
             r"hidden_states = self\.dense",
             "BertIntermediate",
             2,
             HIDDEN,
         ),
-        (t5, modeling_t5, r"hidden_states = self\.wi\(", "T5DenseActDense", 4, HIDDEN),
+        (t5, r"hidden_states = self\.wi\(", "T5DenseActDense", 4, HIDDEN),
     ],
 )
 def test_a_librarys_forward_stops_at_compile_time(
     make: Callable[[], torch.nn.Module],
-    module: Any,
     text: str,
     behind: str,
     times: int,
@@ -79,6 +80,7 @@ def test_a_librarys_forward_stops_at_compile_time(
     torch.manual_seed(0)
     model = make().eval()
     inputs = TOKENS | ({"decoder_input_ids": TOKENS["input_ids"]} if make is t5 else {})
+    module = sys.modules[type(model).__module__]
     line = line_of(module, text, behind)
     session = ScriptedSession(just_my_code=True)
     session.break_at(module.__file__, line)

@@ -33,7 +33,7 @@ def places(client: DapClient) -> set[tuple[bool, str]]:
     ("what", "marks", "functions"),
     [
         ("fake", ["fake", "helper"], {"fake", "helper"}),
-        ("dispatch", ["dispatch"], {"__torch_dispatch__"}),
+        pytest.param("dispatch", ["dispatch"], {"__torch_dispatch__"}, marks=pytest.mark.matrix),
         ("unstrict", ["unstrict"], {"unstrict"}),
         pytest.param("inductor", ["custom_pass", "lowering"], {"custom_pass", "lowers"}, marks=pytest.mark.matrix),
     ],
@@ -65,7 +65,7 @@ def test_a_step_out_of_such_a_function_continues_where_dynamo_traces(client: Dap
     assert client.wait_for_end() == 0
 
 
-@pytest.mark.parametrize("what", ["fake", "opaque"])
+@pytest.mark.parametrize("what", ["fake", pytest.param("opaque", marks=pytest.mark.matrix)])
 def test_looking_at_fake_tensors_there_changes_nothing(client: DapClient, what: str) -> None:
     plain = subprocess.run([sys.executable, CALLED, what], capture_output=True, text=True, check=True)
     begin(client, what, what)

@@ -111,7 +111,7 @@ def test_a_forked_child_that_debugpy_does_not_follow_stops_nowhere(client: DapCl
     assert "with `subProcess` false, as at the prompt, only this process is." in client.output("console")
 
 
-@pytest.mark.parametrize("how", ["fork", "spawn"])
+@pytest.mark.parametrize("how", ["fork", pytest.param("spawn", marks=pytest.mark.matrix)])
 def test_children_of_multiprocessing_stop_in_their_own_compiles(spawn: Callable[..., DapClient], how: str) -> None:
     family = Family(spawn, WORKERS, line(WORKERS, "traced"))
     assert family.launch(launch(WORKERS, args=[how])) == ["function [0/0]"]

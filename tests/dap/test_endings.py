@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.dap.client import DapClient
 from tests.support.debugpy import WITH_AND_WITHOUT_DEBUGPY
-from tests.support.marks import line, program
+from tests.support.marks import line, one_in, program
 
 pytestmark = pytest.mark.real_processes
 
@@ -68,7 +68,7 @@ def kill_adapter_softly(client: DapClient) -> None:
 ENDINGS = [disconnect, vanish, terminate, kill_adapter_softly]
 
 
-@pytest.mark.parametrize("end", ENDINGS)
+@pytest.mark.parametrize("end", one_in(2, ENDINGS))
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_launched_program_ends_with_all_its_children(
     client: DapClient, tmp_path: Path, runtime: bool, end: Callable[[DapClient], None]

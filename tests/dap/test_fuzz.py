@@ -94,7 +94,7 @@ def check(seeds: range, count: int) -> None:
 
 
 def test_every_request_is_answered_and_the_program_is_left_alone() -> None:
-    check(range(1, 2), 2_000)
+    check(range(1, 2), 1_000)
 
 
 @pytest.mark.matrix

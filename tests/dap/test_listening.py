@@ -84,7 +84,7 @@ OTHERS = "import debugpy; print('debugpy', *debugpy.listen(('127.0.0.1', 0)), fl
 FIRST, SECOND = f"{OTHERS}\n    ", f"dynascope.listen(); {OTHERS}\n    "
 
 
-@pytest.mark.parametrize("others", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("others", [pytest.param(FIRST, marks=pytest.mark.matrix), SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("attached", [False, True], ids=["listening", "attached"])
 def test_beside_another_debugger_compiles_can_be_debugged(
     client: DapClient,

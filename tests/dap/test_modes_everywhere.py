@@ -57,6 +57,7 @@ def stops(client: DapClient) -> Iterator[Stop]:
         stop.resume()
 
 
+@pytest.mark.matrix
 def test_mode_run(client: DapClient, tmp_path: Path) -> None:
     marks = launch(client, tmp_path, "run")
     seen = []
