@@ -15,7 +15,7 @@ from dynascope.explain.over import whether_over
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 
-from tests.support.agent.recording import recording
+from tests.support.agent.recording import numbered, recording
 
 pytestmark = pytest.mark.second_leg
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
@@ -80,12 +80,7 @@ def the_limit_of_torch() -> Iterator[None]:
 
 def cause_of(facts: Iterable[CompileFacts]) -> Cause:
     """Return the cause of the recompiles in facts, of which there is one."""
-    by_number = dict(enumerate(facts, 1))
-    for number, each in by_number.items():
-        each.compile.id = number
-        for entry in each.recompiles:
-            entry.compile = number
-    entries = [entry for each in by_number.values() for entry in each.recompiles]
+    by_number, entries = numbered(facts)
     (found,) = [
         each
         for each in causes(entries, {n: each.compile for n, each in by_number.items()}, by_number.get)

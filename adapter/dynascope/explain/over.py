@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dynascope.explain.remedies import listed
-from dynascope.facts import model
 from dynascope.facts.recompiles.causes import Cause, Served
 from dynascope.facts.recompiles.guarded_value import (
     GuardedValue,
     guarded_value,
     is_bound,
     number_wanted,
-    readable,
-    sizes_seen,
 )
 from dynascope.facts.recompiles.relations import Relations, numbers_served, relations
+from dynascope.facts.recompiles.spared import numbers_of
 
 _OVER = "Over: {served}."
 _ALONE = "Not over: {compile} is for this value alone, and another one is compiled again."
@@ -23,6 +21,7 @@ _EITHER = "There is a compile for either value."
 _EACH = "There is a compile for each that was met; another one is compiled again."
 _OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value")
 """Kinds of values of which each has a compile of its own."""
+_COUNTS = ("No compile", "One compile", "Two compiles", "Three compiles", "Four compiles")
 _CONDITIONS = 2
 """How many conditions are named."""
 _MORE = 32
@@ -45,11 +44,25 @@ def whether_over(cause: Cause) -> str:
     return _EACH if subject.kind in _OF_MANY and not is_one_of_two else ""
 
 
+def compiles_less(cause: Cause) -> str:
+    """Say how many compiles of the function a remedy would have spared over its recorded calls; "" if not known."""
+    spared = cause.known.spared
+    if spared is None:
+        return ""
+    if guarded_value(cause.first.guard).kind == "size" and spared.by_marks:
+        return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
+    return f"{_count(spared.by_dynamic)} less with `dynamic=True`." if spared.by_dynamic else ""
+
+
+def _count(number: int) -> str:
+    return _COUNTS[number] if number < len(_COUNTS) else f"{number} compiles"
+
+
 def _of_number(cause: Cause, subject: GuardedValue) -> str:
     served = cause.known.served
     if not served:
         return _ALONE.format(compile=cause.known.compile_id) if cause.known.is_static else ""
-    seen = {size for each in cause.entries for size in _numbers_seen(each)}
+    seen = {number for each in cause.entries for number in numbers_of(each) if number is not None}
     least = 2 if subject.kind == "size" else -1
     is_whole = all(type(each) is int for each in seen)
     others = range(least, int(max(seen, default=0)) + _MORE) if is_whole else ()
@@ -89,13 +102,3 @@ def _range(served: Served, found: Relations) -> str:
         fits = listed([f"`{each}`" for each in found.fits])
         conditions.append(f"it {'is as large as' if found.is_equal else 'fits'} {fits}")
     return f"{told} where {' and '.join(conditions)}" if conditions else told
-
-
-def _numbers_seen(entry: model.Recompile) -> list[float]:
-    """Return what a failed guard wants, and the number that it has met."""
-    if sizes := sizes_seen(entry.guard):
-        return [*sizes]
-    value, _, wanted = readable(entry.guard).partition(" == ")
-    met = (entry.value or "").rpartition(": ")[2]
-    texts = [met, *([wanted] if value == guarded_value(entry.guard).text else [])]
-    return [each for each in map(number_wanted, texts) if each is not None]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from dynascope.explain.over import whether_over
+from dynascope.explain.over import compiles_less, whether_over
 from dynascope.explain.problem import (
     Identities,
     Note,
@@ -61,7 +61,7 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        details=[text] if (text := whether_over(cause)) else [],
+        details=[text for text in (whether_over(cause), compiles_less(cause)) if text],
         remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,

@@ -30,6 +30,10 @@ STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dyna
 """The reason why nothing becomes dynamic."""
 STAYS_FIXED = f"Sizes stay fixed while {STAYS}."
 _MARK = "Before the call: {marks}; or compile with `dynamic=True`."
+_MARK_ALONE = (
+    "Before the call: {marks}. `dynamic=True` may spare less: it takes sizes that are equal in one call for the same."
+)
+_DYNAMIC = "Compile with `dynamic=True`."
 _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
 _MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
 NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
@@ -57,7 +61,7 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     if seen & {0, 1}:
         return BY_ITSELF.format(name=name)
     found = relations(f"{name}.size()[{dimension}]", known.conditions or (), seen)
-    if found.asked:
+    if found.asked and not (known.spared and known.spared.by_dynamic):
         return ASKS
     if known.is_fixed or known.dynamic:
         return FIXED if known.is_fixed else _WAS_FIXED
@@ -72,16 +76,26 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
         return _ARRAY
     if known.is_rest:
         return COMPUTED if name.startswith("___") else f"{COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
+    if known.spared is not None and known.spared.by_mark < known.spared.by_marks:
+        others = [each for each in known.spared.marks if each != f"{name}.size()[{dimension}]"]
+        return f"Others have changed, too: {_all(f'{name}.size()[{dimension}]', others, known)}"
     if fits:
-        return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits)}"
+        return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits, known)}"
     if known.together and known.conditions is None:
-        return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together)}"
+        return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together, known)}"
     if name.startswith("args["):
         return _NAMELESS.format(dimension=dimension)
-    return _MARK.format(marks=_MARKED.format(name, dimension))
+    return _chosen(known).format(marks=_MARKED.format(name, dimension))
 
 
-def _all(size: str, others: Sequence[str]) -> str:
+def _chosen(known: Known) -> str:
+    """Return the remedy that spares more of the recorded compiles, or both if they spare as many."""
+    if known.spared is None or known.spared.by_marks == known.spared.by_dynamic:
+        return _MARK
+    return _DYNAMIC if known.spared.by_marks < known.spared.by_dynamic else _MARK_ALONE
+
+
+def _all(size: str, others: Sequence[str], known: Known) -> str:
     """Return the others, and what helps for all of them together."""
     names = listed([f"`{each}`" for each in others])
     if any(map(is_number, others)):
@@ -90,7 +104,7 @@ def _all(size: str, others: Sequence[str]) -> str:
     if any(place is None or place[1].startswith(("args[", "___")) for place in places):
         return f"{names}. {_MARK_ALL}"
     marks = listed([_MARKED.format(*place.groups()) for place in places if place is not None])
-    return f"{names}. {_MARK.format(marks=marks)}"
+    return f"{names}. {_chosen(known).format(marks=marks)}"
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.in_progress import Board
-from dynascope.facts.model import CompileFacts
+from dynascope.facts.model import CompileFacts, Recompile
 
 from tests.support.agent.scripted_session import ScriptedSession
 
@@ -22,6 +22,16 @@ def recording() -> Iterator[list[CompileFacts]]:
         yield found
     finally:
         recorder.remove()
+
+
+def numbered(facts: Iterable[CompileFacts]) -> tuple[dict[int, CompileFacts], list[Recompile]]:
+    """Number compiles as a store does; return them by number, and their failed guards."""
+    by_number = dict(enumerate(facts, 1))
+    for number, each in by_number.items():
+        each.compile.id = number
+        for entry in each.recompiles:
+            entry.compile = number
+    return by_number, [entry for each in by_number.values() for entry in each.recompiles]
 
 
 @contextlib.contextmanager

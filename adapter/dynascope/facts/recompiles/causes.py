@@ -14,6 +14,8 @@ from msgspec import Struct, field, structs
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, number_wanted, readable, wanted
+from dynascope.facts.recompiles.relations import relations
+from dynascope.facts.recompiles.spared import Spared, calls, changed, spared_by
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
@@ -51,6 +53,8 @@ class Known(Struct, frozen=True, kw_only=True):
     """Whether it is dynamic in the compile in progress."""
     keyed: Keyed | None = None
     """Whether the guarded length or keys are of a dict or of `**kwargs`; None: of neither."""
+    spared: Spared | None = None
+    """The compiles of the function that it would have spared to make the value dynamic at once; None: unknown."""
 
 
 NOTHING = Known()
@@ -58,7 +62,7 @@ NOTHING = Known()
 
 def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) -> Known:
     """Return what is recorded of the compile that a changed value has caused."""
-    conditions = [code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code]
+    conditions = shape_guards(facts)
     symbols = (each for each in facts.symbols if _is_dynamic(each, subject))
     return Known(
         conditions=conditions,
@@ -72,6 +76,11 @@ def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) 
     )
 
 
+def shape_guards(facts: model.CompileFacts) -> list[str]:
+    """Return the conditions on sizes and numbers (`SHAPE_ENV`)."""
+    return [code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code]
+
+
 def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Sequence[str]) -> bool:
     """Whether a compile is for one number of a value alone; sizes are, unless they are dynamic."""
     of_value = (each for each in facts.guards if readable(each.expression) == subject.text)
@@ -82,9 +91,11 @@ def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Seq
 
 def _is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
     """Whether it is the symbol of a guarded value, and stands for more than a number."""
-    return number_wanted(symbol.replacement or "") is None and any(
-        readable(origin) == subject.text for origin in symbol.origins
-    )
+    return _stands_for_more(symbol) and any(readable(origin) == subject.text for origin in symbol.origins)
+
+
+def _stands_for_more(symbol: model.Symbol) -> bool:
+    return number_wanted(symbol.replacement or "") is None
 
 
 def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
@@ -99,6 +110,8 @@ _ON_RECORD = ("size", "value", "length", "keys")
 """Kinds on which advice takes into account what is recorded."""
 _ASKED = 4
 """The number of compiles, the newest, in which a symbol of the value is looked for."""
+_COUNTED = 32
+"""The number of compiles, the first, that are counted."""
 _PLAIN = ("value", "length", "requires_grad", "size", "stride", "dtype", "rank")
 """Kinds whose failed guards tell the value that they want, and the one that they have met."""
 
@@ -192,6 +205,8 @@ def causes(
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
         cause.known = _known(cause, numbers, recorded)
+    for cause, of_cause in _spared([*found.values()], compiles, recorded):
+        cause.known = structs.replace(cause.known, spared=of_cause)
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
@@ -220,6 +235,39 @@ def _known(
     }
     newest = known.get(failed[-1], Known(is_rest=is_rest))
     return structs.replace(newest, served=tuple(served for each in known.values() for served in each.served))
+
+
+def _spared(
+    found: Sequence[Cause], compiles: Mapping[int, model.Compile], recorded: Callable[[int], model.CompileFacts | None]
+) -> Iterable[tuple[Cause, Spared]]:
+    """Yield what remedies would have spared, for each cause whose value is dynamic in a compile."""
+    frames: dict[Hashable, list[Cause]] = {}
+    for cause in found:
+        if cause.known.served and (newest := compiles.get(cause.compiles[-1])) is not None:
+            frames.setdefault(_frame(newest), []).append(cause)
+    entries = [entry for cause in found for entry in cause.entries if not entry.limit_reached]
+    for frame, of_frame in frames.items():
+        own = [each for each in compiles.values() if _frame(each) == frame][:_COUNTED]
+        facts = [of_one for each in own if (of_one := recorded(each.id)) is not None and of_one.call is not None]
+        if len(facts) < len(own):
+            continue
+        conditions: dict[str, list[str]] = {}
+        for each in facts:
+            symbols = (symbol for symbol in each.symbols if _stands_for_more(symbol))
+            guards = shape_guards(each)
+            conditions |= {readable(origin): guards for symbol in symbols for origin in symbol.origins}
+        called = calls(facts, entries, [guard for guards in conditions.values() for guard in guards])
+        varying = changed(called) & {*conditions}
+        fits = {name: relations(name, conditions[name]) for name in varying}
+        equal = {name: each.fits for name, each in fits.items() if each.is_equal}
+        for cause in of_frame:
+            value = guarded_value(cause.first.guard).text
+            fitting = {value, *fits[value].fits} & varying if value in fits else ()
+            yield cause, spared_by(called, fitting, varying, equal)
+
+
+def _frame(compile: model.Compile) -> Hashable:
+    return compile.run, compile.compile_id.partition("/")[0]
 
 
 def reason(entries: Sequence[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]) -> model.Recompile:

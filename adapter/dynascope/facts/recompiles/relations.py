@@ -60,9 +60,28 @@ def numbers_served(value: str, conditions: Iterable[str], numbers: Iterable[floa
     if any(not each.fits and not each.is_harmless for each in parsed if each not in own):
         return None
     try:
-        return {number for number in numbers if all(_evaluated(each.expression, {value}, number) for each in own)}
+        return {number for number in numbers if all(_evaluated(each.expression, {value: number}) for each in own)}
     except (LookupError, ArithmeticError):
         return None
+
+
+def hold(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
+    """Whether all shape guards on these sizes and numbers are known to be true, those on strides apart."""
+    parsed = [*map(_parsed, conditions)]
+    try:
+        return all(
+            each is not None and (_is_elsewhere(each, values) or _evaluated(each.expression, values)) for each in parsed
+        )
+    except (LookupError, ArithmeticError):
+        return False
+
+
+def _is_elsewhere(condition: _Condition, values: Mapping[str, float]) -> bool:
+    return condition.values.isdisjoint(values) or any(map(_is_on_strides, condition.values))
+
+
+def _is_on_strides(value: str) -> bool:
+    return ".stride()[" in value or ".storage_offset()" in value
 
 
 def asks_sizes(conditions: Iterable[str], seen: Mapping[str, Collection[int]]) -> bool:
@@ -121,7 +140,7 @@ def _parsed(condition: str) -> _Condition | None:
     match expression:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
             sides = [left, right]
-            of_strides = any(".stride()[" in value or ".storage_offset()" in value for value in values)
+            of_strides = any(map(_is_on_strides, values))
             is_equal = len(values) == 2 and all(_value(side) is not None for side in sides)
             return _Condition(values, not of_strides and len(values) > 1, is_equal, of_strides, expression)
         case ast.Compare(left=ast.Constant(value=2), ops=[ast.LtE()], comparators=[right]):
@@ -152,29 +171,29 @@ def _hold(condition: _Condition, equals: Collection[str], seen: Collection[float
     It is False where the condition reads other values, or cannot be read.
     """
     try:
-        return bool(seen) and all(_evaluated(condition.expression, equals, number) for number in seen)
+        return bool(seen) and all(_evaluated(condition.expression, dict.fromkeys(equals, number)) for number in seen)
     except (LookupError, ArithmeticError):
         return False
 
 
-def _evaluated(node: ast.expr, equals: Collection[str], number: float) -> Any:
+def _evaluated(node: ast.expr, values: Mapping[str, float]) -> Any:
     """Return the value of an expression; raises LookupError where it is not known."""
-    if _value(node) in equals:
-        return number
+    if (name := _value(node)) is not None and name in values:
+        return values[name]
     match node:
         case ast.Constant(value=int() | float() as value):
             return value
         case ast.Call(func=ast.Attribute(attr="isnan"), args=[operand]):
-            return _evaluated(operand, equals, number) != number
+            return (number := _evaluated(operand, values)) != number
         case ast.UnaryOp(op=op, operand=operand):
-            return _OPERATORS[type(op)](_evaluated(operand, equals, number))
+            return _OPERATORS[type(op)](_evaluated(operand, values))
         case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_evaluated(left, equals, number), _evaluated(right, equals, number))
-        case ast.BoolOp(op=op, values=values):
-            parts = [_evaluated(each, equals, number) for each in values]
+            return _OPERATORS[type(op)](_evaluated(left, values), _evaluated(right, values))
+        case ast.BoolOp(op=op, values=operands):
+            parts = [_evaluated(each, values) for each in operands]
             return all(parts) if isinstance(op, ast.And) else any(parts)
         case ast.Compare(left=left, ops=ops, comparators=comparators):
-            sides = [_evaluated(each, equals, number) for each in (left, *comparators)]
+            sides = [_evaluated(each, values) for each in (left, *comparators)]
             pairs = zip(ops, sides, sides[1:], strict=False)
             return all(_OPERATORS[type(op)](one, other) for op, one, other in pairs)
     raise LookupError(ast.unparse(node))

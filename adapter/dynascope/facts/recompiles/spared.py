@@ -1,0 +1,157 @@
+"""Count the compiles that dynamic sizes and numbers would have spared, over the recorded calls of a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
+from dynascope.facts.recompiles.relations import hold, is_number
+
+_TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>[\d, ]*)\](?P<device>.*)")
+
+
+class Call(Struct, frozen=True):
+    """A call for which a function was compiled."""
+
+    number: int
+    """That of the compile."""
+    compile_id: str
+    values: dict[str, str | float]
+    """The parts of its arguments: `x`, "f32 of 2 dimensions"; `x.size()[0]`, 8; `k`, 3; also what guards tell of it."""
+    failed: Mapping[str, model.Recompile]
+    """The failed guard of each earlier compile, by its id."""
+    is_served: bool
+    """Whether all conditions of the compile with symbols are known to be true of it."""
+
+
+class Spared(Struct, frozen=True):
+    """How many compiles of a function remedies would have spared, over its recorded calls."""
+
+    by_mark: int
+    """To mark a size, and those that it must fit."""
+    by_marks: int
+    """To mark all sizes that have changed."""
+    marks: Sequence[str]
+    """Those: `x.size()[0]`."""
+    by_dynamic: int
+    """`dynamic=True`."""
+    is_shared: bool
+    """Whether `dynamic=True` spares less because sizes that are equal in one call get one symbol."""
+
+
+def spared_by(
+    called: Sequence[Call], fitting: Collection[str], varying: Collection[str], equal: Mapping[str, Collection[str]]
+) -> Spared:
+    """Return what is spared; `fitting`: a value and those that it must fit, `varying`: all that have changed.
+
+    `equal` has by size the others that the code wants to be as large.
+    """
+    by_dynamic, without = (len(spared(called, varying, each)) for each in (equal, None))
+    own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
+    return Spared(len(spared(called, own)), len(spared(called, sizes)), sizes, by_dynamic, by_dynamic < without)
+
+
+def _can_be_marked(name: str) -> bool:
+    return not is_number(name) and not name.startswith("___")
+
+
+def calls(
+    compiles: Iterable[model.CompileFacts], recompiles: Iterable[model.Recompile], conditions: Sequence[str]
+) -> list[Call]:
+    """Return the recorded calls for which a frame was compiled in a run, with the guards that failed."""
+    failed: dict[int, dict[str, model.Recompile]] = {}
+    for entry in recompiles:
+        failed.setdefault(entry.compile, {})[entry.failed_compile_id] = entry
+    made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
+    by_id = {compile.compile_id: values for compile, values in made}
+    for compile, values in made:  # guards tell of values that are no arguments
+        for replaced, entry in failed.get(compile.id, {}).items():
+            name, (wanted, met) = guarded_value(entry.guard).text, numbers_of(entry)
+            if met is not None:
+                values.setdefault(name, met)
+            if wanted is not None and replaced in by_id:
+                by_id[replaced].setdefault(name, wanted)
+    return [
+        Call(compile.id, compile.compile_id, values, failed.get(compile.id, {}), hold(conditions, _numbers(values)))
+        for compile, values in made
+    ]
+
+
+def _numbers(values: Mapping[str, str | float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if not isinstance(value, str)}
+
+
+def changed(called: Iterable[Call]) -> set[str]:
+    """Return the sizes and numbers that are not the same in all calls."""
+    met: dict[str, set[float]] = {}
+    for call in called:
+        for name, value in _numbers(call.values).items():
+            met.setdefault(name, set()).add(value)
+    return {name for name, values in met.items() if len(values) > 1}
+
+
+def _values(arguments: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str | float]]:
+    for name, text in arguments:
+        tensor, number = _TENSOR.fullmatch(text), number_wanted(text)
+        if tensor is None:
+            yield name, text if number is None else number
+            continue
+        sizes = [int(each) for each in tensor["sizes"].split(", ") if each]
+        yield name, f"{tensor['dtype']} of {len(sizes)} dimensions{tensor['device']}"
+        yield from ((f"{name}.size()[{place}]", size) for place, size in enumerate(sizes))
+
+
+def numbers_of(entry: model.Recompile) -> tuple[float | None, float | None]:
+    """Return the number that a failed guard wants, and the one that it has met; None where it is no number."""
+    if sizes := sizes_seen(entry.guard):
+        wanted, met = sizes
+        return wanted, met
+    value, _, text = readable(entry.guard).partition(" == ")
+    is_wanted = value == guarded_value(entry.guard).text
+    return number_wanted(text) if is_wanted else None, number_wanted((entry.value or "").rpartition(": ")[2])
+
+
+def spared(
+    calls: Sequence[Call], dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None = None
+) -> set[int]:
+    """Return the numbers of the compiles that are spared if these values are dynamic from the first call on.
+
+    With `dynamic=True`, sizes that are equal in a compiled call get one symbol (`ShapeEnv.duck_shape`, 2.0), and have
+    to be equal in other calls, too: so a compile serves others only if the code wants that, as `equal` tells. Sizes
+    that are marked, and numbers, have symbols of their own. A compile is counted only where nothing else is known to
+    differ.
+    """
+    kept: list[Call] = []
+    for call in calls:
+        if not any(_serves(each, call, dynamic) and not _shares(each, dynamic, equal) for each in kept):
+            kept.append(call)
+    return {each.number for each in calls} - {each.number for each in kept}
+
+
+def _serves(compiled: Call, call: Call, dynamic: Collection[str]) -> bool:
+    failed = call.failed.get(compiled.compile_id)
+    if failed is None or guarded_value(failed.guard).text not in dynamic or not (compiled.is_served and call.is_served):
+        return False
+    names = {*compiled.values, *call.values}
+    differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}
+    pairs = ((name, compiled.values.get(name), call.values.get(name)) for name in differing)
+    return differing <= {*dynamic} and not any(
+        type(before) is not type(after) or (not is_number(name) and {before, after} & {0, 1})
+        for name, before, after in pairs
+    )
+
+
+def _shares(compiled: Call, dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None) -> bool:
+    """Whether a size gets the symbol of another that may differ from it."""
+    if equal is None:
+        return False
+    sizes = {name: value for name, value in compiled.values.items() if not is_number(name)}
+    return any(
+        sizes[name] == value and name != other and other not in equal.get(name, ())
+        for name in sizes.keys() & {*dynamic}
+        for other, value in sizes.items()
+    )
