@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import callers, effect, is_torch
 from dynascope.explain.problem import (
     RECORDED,
@@ -58,6 +59,7 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
     recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
     comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
     name = " ".join(filter(None, [fact.registry_id, fact.type]))
+    text = fact.explanation or fact.reason
     return Problem(
         id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
         kind="graphBreak",
@@ -67,8 +69,8 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         function=fact.function,
         effect=comes_of_it,
         statement=f"{name}: {comes_of_it}.",
-        details=[text] if (text := fact.explanation or fact.reason) and text.strip() != fact.type else [],
-        remedies=fact.hints,
+        details=[*([text] if text and text.strip() != fact.type else []), *advice_of_torch(fact)],
+        remedies=break_remedies(fact),
         notes=[*_led_to(same), *callers(fact), *_more_chains(same)],
         compiles=compiles,
         count=sum(each.fact.count for each in same),
@@ -99,7 +101,7 @@ def _led_to(same: Breaks) -> list[Note]:
             subject=" ".join(filter(None, [message.registry_id, message.type])),
             compiles=[n for place in places for n in same[place].compiles] if len(places) < len(same) else [],
             details=[message.explanation] if message.explanation else [],
-            remedies=message.hints,
+            remedies=break_remedies(message),
         )
         for message, places in consequences(each.fact.reason for each in same)
     ]

@@ -45,7 +45,7 @@ def whether_over(cause: Cause) -> str:
 
 
 def compiles_less(cause: Cause) -> str:
-    """Say how many compiles of the function a remedy would have spared over its recorded calls; "" if not known."""
+    """Say how many compiles a remedy would have spared over the recorded calls, or ""."""
     spared = cause.known.spared
     if spared is None:
         return ""

@@ -89,7 +89,7 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
 
 
 def _chosen(known: Known) -> str:
-    """Return the remedy that spares more of the recorded compiles, or both if they spare as many."""
+    """Return the remedy that spares more recorded compiles, or both."""
     if known.spared is None or known.spared.by_marks == known.spared.by_dynamic:
         return _MARK
     return _DYNAMIC if known.spared.by_marks < known.spared.by_dynamic else _MARK_ALONE

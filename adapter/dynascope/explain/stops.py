@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import Effect, as_sentence, effect
 from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import where
@@ -27,8 +28,9 @@ def breaks(messages: Sequence[BreakMessage]) -> str:
     """Return nested breaks as text: type, explanation, hints, page; the cause first."""
     texts = []
     for each in messages:
-        hints = (f"Hint: {hint}" for hint in each.hints)
-        texts.append("\n".join(line for line in (each.type, each.explanation, *hints, each.page) if line))
+        hints = (f"Hint: {remedy}" for remedy in break_remedies(each))
+        lines = (each.type, each.explanation, *advice_of_torch(each), *hints, each.page)
+        texts.append("\n".join(line for line in lines if line))
     return "\n\nIt led to another graph break: ".join(texts)
 
 

@@ -243,8 +243,8 @@ def _spared(
     """Yield what remedies would have spared, for each cause whose value is dynamic in a compile."""
     frames: dict[Hashable, list[Cause]] = {}
     for cause in found:
-        if cause.known.served and (newest := compiles.get(cause.compiles[-1])) is not None:
-            frames.setdefault(_frame(newest), []).append(cause)
+        if cause.known.served and cause.compiles and cause.compiles[-1] in compiles:
+            frames.setdefault(_frame(compiles[cause.compiles[-1]]), []).append(cause)
     entries = [entry for cause in found for entry in cause.entries if not entry.limit_reached]
     for frame, of_frame in frames.items():
         own = [each for each in compiles.values() if _frame(each) == frame][:_COUNTED]

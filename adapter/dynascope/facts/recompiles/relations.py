@@ -66,7 +66,7 @@ def numbers_served(value: str, conditions: Iterable[str], numbers: Iterable[floa
 
 
 def hold(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
-    """Whether all shape guards on these sizes and numbers are known to be true, those on strides apart."""
+    """Whether shape guards on these values are known to be true, those on strides apart."""
     parsed = [*map(_parsed, conditions)]
     try:
         return all(

@@ -14,7 +14,7 @@ from dynascope.facts.recompiles.relations import hold, is_number
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>[\d, ]*)\](?P<device>.*)")
 
 
-class Call(Struct, frozen=True):
+class RecordedCall(Struct, frozen=True):
     """A call for which a function was compiled."""
 
     number: int
@@ -44,11 +44,15 @@ class Spared(Struct, frozen=True):
 
 
 def spared_by(
-    called: Sequence[Call], fitting: Collection[str], varying: Collection[str], equal: Mapping[str, Collection[str]]
+    called: Sequence[RecordedCall],
+    fitting: Collection[str],
+    varying: Collection[str],
+    equal: Mapping[str, Collection[str]],
 ) -> Spared:
-    """Return what is spared; `fitting`: a value and those that it must fit, `varying`: all that have changed.
+    """Return how many compiles each remedy spares.
 
-    `equal` has by size the others that the code wants to be as large.
+    `fitting`: a value and those that it must fit; `varying`: all that have changed. `equal` has by size the others that
+    the code wants to be as large.
     """
     by_dynamic, without = (len(spared(called, varying, each)) for each in (equal, None))
     own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
@@ -61,8 +65,8 @@ def _can_be_marked(name: str) -> bool:
 
 def calls(
     compiles: Iterable[model.CompileFacts], recompiles: Iterable[model.Recompile], conditions: Sequence[str]
-) -> list[Call]:
-    """Return the recorded calls for which a frame was compiled in a run, with the guards that failed."""
+) -> list[RecordedCall]:
+    """Return the calls for which a frame was compiled in a run, with guards that failed."""
     failed: dict[int, dict[str, model.Recompile]] = {}
     for entry in recompiles:
         failed.setdefault(entry.compile, {})[entry.failed_compile_id] = entry
@@ -76,7 +80,9 @@ def calls(
             if wanted is not None and replaced in by_id:
                 by_id[replaced].setdefault(name, wanted)
     return [
-        Call(compile.id, compile.compile_id, values, failed.get(compile.id, {}), hold(conditions, _numbers(values)))
+        RecordedCall(
+            compile.id, compile.compile_id, values, failed.get(compile.id, {}), hold(conditions, _numbers(values))
+        )
         for compile, values in made
     ]
 
@@ -85,7 +91,7 @@ def _numbers(values: Mapping[str, str | float]) -> dict[str, float]:
     return {name: value for name, value in values.items() if not isinstance(value, str)}
 
 
-def changed(called: Iterable[Call]) -> set[str]:
+def changed(called: Iterable[RecordedCall]) -> set[str]:
     """Return the sizes and numbers that are not the same in all calls."""
     met: dict[str, set[float]] = {}
     for call in called:
@@ -106,7 +112,7 @@ def _values(arguments: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str | f
 
 
 def numbers_of(entry: model.Recompile) -> tuple[float | None, float | None]:
-    """Return the number that a failed guard wants, and the one that it has met; None where it is no number."""
+    """Return the numbers that a failed guard wants and has met; None for other values."""
     if sizes := sizes_seen(entry.guard):
         wanted, met = sizes
         return wanted, met
@@ -116,23 +122,23 @@ def numbers_of(entry: model.Recompile) -> tuple[float | None, float | None]:
 
 
 def spared(
-    calls: Sequence[Call], dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None = None
+    calls: Sequence[RecordedCall], dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None = None
 ) -> set[int]:
-    """Return the numbers of the compiles that are spared if these values are dynamic from the first call on.
+    """Return the numbers of the compiles that are spared if these values are dynamic.
 
-    With `dynamic=True`, sizes that are equal in a compiled call get one symbol (`ShapeEnv.duck_shape`, 2.0), and have
-    to be equal in other calls, too: so a compile serves others only if the code wants that, as `equal` tells. Sizes
-    that are marked, and numbers, have symbols of their own. A compile is counted only where nothing else is known to
-    differ.
+    They are dynamic from the first call on. With `dynamic=True`, sizes that are equal in a compiled call get one symbol
+    (`ShapeEnv.duck_shape`, 2.0), and have to be equal in other calls, too: so a compile serves others only if the code
+    wants that, as `equal` tells. Sizes that are marked, and numbers, have symbols of their own. A compile is counted
+    only where nothing else is known to differ.
     """
-    kept: list[Call] = []
+    kept: list[RecordedCall] = []
     for call in calls:
         if not any(_serves(each, call, dynamic) and not _shares(each, dynamic, equal) for each in kept):
             kept.append(call)
     return {each.number for each in calls} - {each.number for each in kept}
 
 
-def _serves(compiled: Call, call: Call, dynamic: Collection[str]) -> bool:
+def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str]) -> bool:
     failed = call.failed.get(compiled.compile_id)
     if failed is None or guarded_value(failed.guard).text not in dynamic or not (compiled.is_served and call.is_served):
         return False
@@ -145,7 +151,7 @@ def _serves(compiled: Call, call: Call, dynamic: Collection[str]) -> bool:
     )
 
 
-def _shares(compiled: Call, dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None) -> bool:
+def _shares(compiled: RecordedCall, dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None) -> bool:
     """Whether a size gets the symbol of another that may differ from it."""
     if equal is None:
         return False

@@ -1,0 +1,128 @@
+"""Advise against graph breaks where more is known than torch says in its hints."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.break_message import BreakMessage
+
+
+class _Rule(Struct, frozen=True):
+    """Remedies for a kind of graph break, the best one first."""
+
+    registry_ids: str
+    remedies: tuple[str, ...]
+    about: str = ""
+    """A pattern: in torch's text, or in the path of the line."""
+
+
+_OUTSIDE = " outside of the compiled function"
+_KEEP_TENSOR = (
+    "Keep it a tensor: without `.item()`, `int()`, `float()`, `bool()` or `.tolist()`, where what follows takes one."
+)
+_SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
+_SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
+_IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
+_DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
+_RULES = (
+    _Rule(
+        "GB0007 GB0008 GB0025 GB0156",
+        (f"Call the optimizer{_OUTSIDE}.",),
+        r"torch[/.\\]optim[/.\\]|\bOptimizer\.|`(SGD|AdamW?|Adagrad|RMSprop)\.|Scheduler\.|GradScaler",
+    ),
+    _Rule(
+        "GB0123",
+        (f"Return the loss and call `backward()`{_OUTSIDE}: what is compiled has a compiled backward anyway.",),
+    ),
+    _Rule(
+        "GB9186 GB8985",
+        (f"Use `torch.func.grad`, which Dynamo traces, or take the gradient{_OUTSIDE}.",),
+        r"autograd\.grad|requires_grad_",
+    ),
+    _Rule(
+        "GB0059",
+        (
+            f"Print{_OUTSIDE}.",
+            "`torch._dynamo.config.reorderable_logging_functions.add(print)` prints once the graph has run.",
+            _IGNORE.format("print"),
+        ),
+        r"operator `print`",
+    ),
+    _Rule(
+        "GB0059", (f"Read and write files{_OUTSIDE}: pass what is read, return what is written.",), r"operator `open`"
+    ),
+    _Rule("GB0007", (f"Warn{_OUTSIDE}.", _IGNORE.format("warnings.warn")), r"`_?warnings\.warn"),
+    _Rule("GB0291", (f"Log{_OUTSIDE}.", _IGNORE.format("logging.Logger.info")), r"logging"),
+    _Rule("GB0156", (f"Write{_OUTSIDE}.",), r"method `(write|flush|getvalue)` of class"),
+    _Rule("GB0007", (f"Take the time{_OUTSIDE}, before and after the call.",), r"builtin `time\."),
+    _Rule("GB0007 GB0156 GB0059", (_DRAW,), r"of class `(Random|Generator|RandomState)`|\brandom\.|_random\."),
+    _Rule(
+        "GB0170",
+        (
+            "If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",
+            "If it only raises: `torch._assert_async(condition, 'message')`.",
+        ),
+    ),
+    _Rule("GB0124", (_KEEP_TENSOR, _SCALARS)),
+    _Rule("GB0033", (_KEEP_TENSOR, _SCALARS), "_local_scalar_dense"),
+    _Rule("GB0109", ("Work on the tensor itself, or make a `torch.library.custom_op` of what needs the list.",)),
+    _Rule("GB0036", ("Tell the size: `output_size=`.", _SHAPES), "repeat_interleave"),
+    _Rule(
+        "GB0036",
+        ("Keep the size: choose by a mask, `torch.where(mask, x, 0)`, instead of taking the elements out.", _SHAPES),
+        r"nonzero|masked_select|index",
+    ),
+    _Rule("GB0246", ("Tell the number of classes: `num_classes=`.",)),
+    _Rule(
+        "GB0264",
+        (
+            f"Make modules and parameters{_OUTSIDE}; to give a parameter other values, change it in place: "
+            "`parameter.data.copy_(…)`.",
+        ),
+    ),
+    _Rule("GB4198", (f"Copy{_OUTSIDE}.",)),
+    _Rule("GB0142", (f"Enter the context{_OUTSIDE}.",), r"[lL]ock|fork_rng"),
+    _Rule("GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"Tensor"),
+    _Rule(
+        "GB0007 GB0015",
+        (f"Make and use sparse tensors{_OUTSIDE}, or compute without: `index_add`, `scatter_add`.",),
+        r"[sS]parse",
+    ),
+    _Rule("GB8977", (f"Define the class{_OUTSIDE}.",)),
+    _Rule(
+        "GB0098 GB0099", ("It is left uncompiled on purpose: see whether `torch.compiler.disable` is still needed.",)
+    ),
+    _Rule(
+        "GB0007 GB0008 GB0059 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
+        (f"Do this{_OUTSIDE}, and pass what comes of it.",),
+    ),
+)
+_ABOUT_TORCH = re.compile(
+    r"It may be possible to write Dynamo tracing rules|[Pp]lease (report|file) an issue|This graph break is fundamental"
+)
+
+
+def break_remedies(found: model.GraphBreak | BreakMessage) -> list[str]:
+    """Return remedies for a graph break, the best one first, or torch's hints."""
+    return [*_own(found)] or found.hints
+
+
+def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
+    """Return torch's hints in one text where they are not the remedies."""
+    hints = [hint for hint in found.hints if not _ABOUT_TORCH.search(hint)] if _own(found) else []
+    return [f"torch advises: {' '.join(hints)}"] if hints else []
+
+
+def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
+    texts = "\n".join(
+        [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
+    )
+    rules = (
+        each
+        for each in _RULES
+        if found.registry_id in each.registry_ids.split() and (not each.about or re.search(each.about, texts))
+    )
+    return next((each.remedies for each in rules), ())

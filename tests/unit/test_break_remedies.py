@@ -1,0 +1,64 @@
+"""What is advised against a graph break: what is known to help comes first, torch's hints stay with the details."""
+
+from __future__ import annotations
+
+import pytest
+from dynascope.explain.break_remedies import advice_of_torch, break_remedies
+from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.of_launch import apart
+from dynascope.explain.problem import Identities
+from dynascope.facts import model
+
+REPORT = "Please report an issue to PyTorch."
+
+
+def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *hints: str) -> model.GraphBreak:
+    return model.GraphBreak(
+        path=path,
+        line=7,
+        function="step",
+        registry_id=registry_id,
+        type="A type",
+        reason="A type",
+        explanation=explanation,
+        hints=[*hints],
+    )
+
+
+@pytest.mark.parametrize(
+    ("registry_id", "explanation", "path", "first"),
+    [
+        ("GB0008", "the function `Optimizer.zero_grad` should not be traced", "train.py", "Call the optimizer outside"),
+        ("GB0025", "User-inserted graph break.", "lib/torch/optim/optimizer.py", "Call the optimizer outside"),
+        ("GB0025", "User-inserted graph break.", "train.py", "Remove the call."),
+        ("GB0059", "how to trace builtin operator `print` with argument types", "train.py", "Print outside"),
+        ("GB0059", "how to trace builtin operator `open` with argument types", "train.py", "Read and write files"),
+        ("GB0059", "how to trace builtin operator `object` with argument types", "train.py", "Do this outside"),
+        ("GB0007", "how to trace the Python builtin `_warnings.warn`.", "train.py", "Warn outside"),
+        ("GB0007", "how to trace the builtin `time.perf_counter.`", "train.py", "Take the time outside"),
+        ("GB0156", "how to trace method `sample` of class `Random`", "train.py", "Draw random numbers outside"),
+        ("GB0156", "how to trace method `normal` of class `Generator`", "train.py", "Draw random numbers outside"),
+        ("GB0156", "how to trace method `write` of class `TextIOWrapper`", "train.py", "Write outside"),
+        ("GB0123", "tracing `Tensor.backward()`", "train.py", "Return the loss and call `backward()` outside"),
+        ("GB0124", "tracing `Tensor.item()`", "train.py", "Keep it a tensor"),
+        ("GB0036", "Operator `aten.repeat_interleave.Tensor`'s output shape", "train.py", "Tell the size"),
+        ("GB0036", "Operator `aten.nonzero.default`'s output shape", "train.py", "Keep the size"),
+        ("GB0036", "Operator `aten._ctc_loss.Tensor`'s output shape", "train.py", "Remove the call."),
+        (None, "", "train.py", "Remove the call."),
+    ],
+)
+def test_what_is_known_to_help_comes_first(registry_id: str | None, explanation: str, path: str, first: str):
+    assert break_remedies(a_break(registry_id, explanation, path, "Remove the call."))[0].startswith(first)
+
+
+def test_hints_of_torch_stay_with_the_details_without_what_it_asks_to_be_reported():
+    found = a_break("GB0124", "Dynamo does not support it.", "train.py", "Set the option.", REPORT)
+    assert advice_of_torch(found) == ["torch advises: Set the option."]
+    (problem,) = graph_breaks(apart([found]), (), Identities({}))
+    assert problem.details == ["Dynamo does not support it.", "torch advises: Set the option."]
+    assert "Set the option." not in problem.remedies
+
+
+def test_hints_of_torch_are_the_remedies_where_no_more_is_known():
+    found = a_break("GB0055", "", "train.py", "Set the option.", REPORT)
+    assert break_remedies(found) == ["Set the option.", REPORT] and advice_of_torch(found) == []
