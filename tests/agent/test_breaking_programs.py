@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import breaking_programs as programs
+from tests.support.edited_programs import same_output
 
 pytestmark = [pytest.mark.matrix, pytest.mark.main_leg, pytest.mark.real_processes]
 
@@ -21,4 +22,4 @@ def test_breaks_are_as_stated(program: Path):
         assert not other.failed, f"{remedy.text}\n{other.failed}"
         assert other.compiles, f"{remedy.text}: nothing is compiled any more"
         assert other.breaks == remedy.breaks, f"{remedy.text}\n{other.reasons}"
-        assert programs.same_output(plain.printed, other.printed, remedy.silent), f"{remedy.text}\n{other.printed}"
+        assert same_output(plain.printed, other.printed, remedy.silent), f"{remedy.text}\n{other.printed}"

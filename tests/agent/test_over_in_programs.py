@@ -1,4 +1,4 @@
-"""What is said of a recompile, that it is over or not, is so in programs that were written before the rules."""
+"""What is said of a recompile is so in programs that were written before the rules: over or not, what is spared."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dynascope.explain.over import whether_over
+from dynascope.explain.over import compiles_less, whether_over
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.store import FILE_NAME
 
-from tests.support.sentence_programs import programs, truth_in
+from tests.support.sentence_programs import Truth, programs, truth_in
 
 
 def causes_in(program: Path, folder: Path) -> list[Cause]:
@@ -34,7 +34,7 @@ def causes_in(program: Path, folder: Path) -> list[Cause]:
 @pytest.mark.matrix
 @pytest.mark.main_leg
 @pytest.mark.parametrize("path", programs(), ids=lambda path: path.stem)
-def test_a_recompile_is_over_where_that_is_said(path: Path, tmp_path: Path) -> None:
+def test_what_is_said_of_a_recompile_is_so(path: Path, tmp_path: Path) -> None:
     truth = truth_in(path.read_text())
     found = [each for each in causes_in(path, tmp_path) if each.caused and each.first.function == truth.function]
     told = [text for each in found if (text := whether_over(each))]
@@ -42,3 +42,15 @@ def test_a_recompile_is_over_where_that_is_said(path: Path, tmp_path: Path) -> N
         assert not truth.over, told
     elif told and len(told) == len(found) and all(text.startswith("Over: ") for text in told):
         assert truth.over, told
+    for each in found:
+        check_spared(each, truth)
+
+
+def check_spared(cause: Cause, truth: Truth) -> None:
+    """Compare how many compiles a remedy is said to spare with its compiles on plain torch, where these are stated."""
+    told, spared = compiles_less(cause), cause.known.spared
+    if not told or spared is None:
+        return
+    name, saved = ("mark_dynamic", spared.by_marks) if "mark" in told else ("dynamic=True", spared.by_dynamic)
+    stated = [each.compiles for each in truth.remedies if name in each.text and "&&" not in each.text]
+    assert not stated or truth.compiles - saved == min(stated), told

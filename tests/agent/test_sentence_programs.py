@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sentence_programs import (
-    FOLDER,
-    Truth,
-    edited,
-    edits_in,
-    measured,
-    programs,
-    same_output,
-    truth_in,
-)
+from tests.support.edited_programs import edited, edits_in, same_output
+from tests.support.sentence_programs import FOLDER, Truth, measured, programs, truth_in
 
 SOURCES = {path: path.read_text() for path in programs()}
 
@@ -61,12 +53,17 @@ def said(truth: Truth) -> dict[str, object]:
 
 def test_remedies_are_edits_of_lines() -> None:
     source = "def f(x):\n    return x\n\n\nf(1)\n"
-    assert edited(source, edits_in("2 -> return 2 * x")) == "def f(x):\n    return 2 * x\n\n\nf(1)\n"
-    assert edited(source, edits_in("+5 -> y = 1 && 5 -> f(y)")) == "def f(x):\n    return x\n\n\ny = 1\nf(y)\n"
-    assert edited(source, edits_in("+2 -> x += 1")) == "def f(x):\n    x += 1\n    return x\n\n\nf(1)\n"
+    for text, expected, origins in (
+        ("2 -> return 2 * x", "def f(x):\n    return 2 * x\n\n\nf(1)\n", [1, 2, 3, 4, 5]),
+        ("5 -> f(y) && +5 -> y = 1", "def f(x):\n    return x\n\n\ny = 1\nf(y)\n", [1, 2, 3, 4, 5, 5]),
+        ("+2 -> x += 1", "def f(x):\n    x += 1\n    return x\n\n\nf(1)\n", [1, 2, 2, 3, 4, 5]),
+        ("-3 && -4 && other.py:5 -> g(1)", "def f(x):\n    return x\nf(1)\n", [1, 2, 5]),
+    ):
+        assert edited(source, edits_in(text)) == (expected, origins)
 
 
 def test_outputs_are_the_same_within_a_tolerance() -> None:
     assert same_output("loss 1.000001\n[2, nan]", "loss 1.000002\n[2, nan]")
     assert not same_output("loss 1.0", "loss 1.1")
     assert not same_output("loss 1.0", "cost 1.0")
+    assert same_output("start\nloss 1.0", "loss 1.0", silent=True) and not same_output("start\nloss 1.0", "loss 1.0")

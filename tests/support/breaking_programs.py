@@ -1,11 +1,9 @@
 """Programs whose graph breaks are known: what their last comments state, and what plain torch does with them.
 
 `# breaks: 12 _helper_log.py:7` names the lines at which Dynamo breaks a graph, `# compiles: 3` how many compiles end
-with a graph or with code. `# remedy: 12 -> y = torch.where(c, a, b) -> breaks none` is a change and the breaks that are
-left with it: the text goes in the place of line 12, after its indentation. `+12` puts it on a line of its own before
-line 12, `-12` takes line 12 away, `_helper_log.py:12` names a line of that file, and ` && ` joins changes. `-> silent`
-at the end: lines that the compiled function printed are missing. The best remedy comes first; `# best: none` stands in
-place of remedies. Lines are those of the plain program, those of breaks that are left, too.
+with a graph or with code. `# remedy: 12 -> y = torch.where(c, a, b) -> breaks none` is a change (`edited_programs`) and
+the breaks that are left with it; ` -> silent` at the end: lines that the compiled function printed are missing. The
+best remedy comes first; `# best: none` stands in place of remedies. Lines are those of the plain program.
 
 `python -m tests.support.breaking_programs NAME …` measures and writes what is stated of breaks and compiles anew.
 """
@@ -13,7 +11,6 @@ place of remedies. Lines are those of the plain program, those of breaks that ar
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import subprocess
@@ -22,22 +19,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.edited_programs import Edit, edited, edits_in, same_output
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "programs" / "sentences" / "breaks"
 
 _REMEDY = re.compile(r"# remedy: (?P<edits>.*?)(?: -> breaks (?P<breaks>[^>]*?))?(?P<silent> -> silent)?")
-_EDIT = re.compile(r"(?P<how>[+-]?)(?:(?P<file>\w+\.py):)?(?P<line>\d+)(?: -> (?P<text>.*))?")
-_NUMBER = re.compile(r"(-?\d+\.?\d*(?:e[+-]?\d+)?)")
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A change of one line."""
-
-    file: str
-    line: int
-    text: str | None
-    inserts: bool
 
 
 @dataclass(frozen=True)
@@ -45,7 +32,7 @@ class Remedy:
     """A change of the program, and what is left of its breaks."""
 
     text: str
-    edits: list[Edit]
+    edits: tuple[Edit, ...]
     breaks: list[str]
     silent: bool
 
@@ -89,8 +76,9 @@ def stated(program: Path) -> Stated:
         elif line.startswith("# remedy: "):
             match = _REMEDY.fullmatch(line)
             assert match, line
-            edits = [_edit(text, program) for text in match["edits"].split(" && ")]
-            remedies.append(Remedy(line, edits, _places(match["breaks"] or ""), match["silent"] is not None))
+            remedies.append(
+                Remedy(line, edits_in(match["edits"]), _places(match["breaks"] or ""), match["silent"] is not None)
+            )
     assert none != bool(remedies), f"{program} states either remedies or that there are none"
     return Stated(breaks, compiles, remedies)
 
@@ -106,7 +94,7 @@ def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]
         made = [
             [
                 _write(program, Path(folder).resolve() / f"{program.stem}-{number}", edits)
-                for number, edits in enumerate([[], *(remedy.edits for remedy in remedies)])
+                for number, edits in enumerate([(), *(remedy.edits for remedy in remedies)])
             ]
             for program, remedies in asked
         ]
@@ -130,23 +118,6 @@ def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]
     return [[_measured(json.loads(next(seen)), origins, path.name) for path, origins in each] for each in made]
 
 
-def same_output(plain: str, other: str, silent: bool) -> bool:
-    """Whether two runs printed the same, up to 1e-5 in numbers. A silent one may lack lines."""
-    lines = iter(plain.splitlines())
-    found = all(any(_same_line(line, each) for each in lines) for line in other.splitlines())
-    return found and (silent or len(plain.splitlines()) == len(other.splitlines()))
-
-
-def _same_line(one: str, other: str) -> bool:
-    pairs = list(zip(_NUMBER.split(one), _NUMBER.split(other), strict=False))
-    if len(_NUMBER.split(one)) != len(_NUMBER.split(other)):
-        return False
-    texts, numbers = pairs[::2], pairs[1::2]
-    return all(a == b for a, b in texts) and all(
-        math.isclose(float(a), float(b), rel_tol=1e-5, abs_tol=1e-5) for a, b in numbers
-    )
-
-
 def _places(text: str) -> list[str]:
     return sorted((place for place in text.split() if place != "none"), key=_in_order)
 
@@ -156,26 +127,13 @@ def _in_order(place: str) -> tuple[str, int]:
     return file, int(line)
 
 
-def _edit(text: str, program: Path) -> Edit:
-    match = _EDIT.fullmatch(text)
-    assert match and (match["how"] == "-") == (match["text"] is None), f"not a change of a line: {text}"
-    return Edit(match["file"] or program.name, int(match["line"]), match["text"], match["how"] == "+")
-
-
-def _write(program: Path, folder: Path, edits: list[Edit]) -> tuple[Path, dict[str, list[int]]]:
+def _write(program: Path, folder: Path, edits: tuple[Edit, ...]) -> tuple[Path, dict[str, list[int]]]:
     """Write a program and its helpers with the edits, and return its path and where each line comes from."""
     folder.mkdir()
     origins = {}
     for path in [program, *program.parent.glob("_helper_*.py")]:
-        lines, origins[path.name] = [], []
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            indentation = line[: len(line) - len(line.lstrip())]
-            own = [edit for edit in edits if edit.file == path.name and edit.line == number]
-            new = [f"{indentation}{edit.text}" for edit in own if edit.text is not None]
-            new += [line] if all(edit.inserts for edit in own) else []
-            lines += new
-            origins[path.name] += [number] * len(new)
-        (folder / path.name).write_text("\n".join(lines) + "\n")
+        text, origins[path.name] = edited(path.read_text(), edits, "" if path == program else path.name)
+        (folder / path.name).write_text(text)
     return folder / program.name, origins
 
 

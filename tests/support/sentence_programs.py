@@ -5,8 +5,7 @@
     # over: yes                                  whether the next call with a new value compiles nothing
     # next: decoder.step(x, 7)                   the statement that makes that call, after the program
     # limit: reached                             if the recompile limit was hit, the last call of the program included
-    # remedy: 12 -> TEXT   -> compiles 1         line 12, after its indentation, is replaced; the best one first
-    # remedy: +12 -> TEXT && 14 -> TEXT   -> compiles 1      a line before line 12, and another instead of line 14
+    # remedy: 12 -> TEXT   -> compiles 1         a change (`edited_programs`); the best one first
     # best: none                                 where nothing helps that keeps what is printed
 
 `measured` runs a program, its next call and its remedies in one child process, each after `torch._dynamo.reset()`, or
@@ -19,7 +18,6 @@ import contextlib
 import io
 import json
 import linecache
-import math
 import os
 import re
 import subprocess
@@ -31,10 +29,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "programs" / "sentences" / "recompiles"
+from tests.support.edited_programs import Edit, edited, edits_in
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "programs" / "sentences" / "recompiles"
 _REMEDY = re.compile(r"# remedy: (.+?) +-> compiles (\d+)")
-_EDIT = re.compile(r"(\+?)(\d+) -> (.+)")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|\bnan\b|\binf\b")
 _CONFIGS = (
     "torch._dynamo.config",
     "torch._functorch.config",
@@ -42,14 +41,6 @@ _CONFIGS = (
     "torch.fx.experimental._config",
     "torch.compiler.config",
 )
-
-
-@dataclass(frozen=True)
-class Edit:
-    line: int
-    text: str
-    inserted: bool
-    """Whether the text comes before that line, not instead of it."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +80,6 @@ def programs() -> list[Path]:
     return sorted(FOLDER.glob("*.py"))
 
 
-def edits_in(text: str) -> tuple[Edit, ...]:
-    """Return the edits that a remedy is made of."""
-    found = [_EDIT.fullmatch(part.strip()) for part in text.split(" && ")]
-    if None in found:
-        raise ValueError(f"no LINE -> TEXT: {text}")
-    return tuple(Edit(int(each[2]), each[3], bool(each[1])) for each in found if each)
-
-
 def truth_in(source: str) -> Truth:
     """Return what the comments of a program say."""
     lines = source.splitlines()
@@ -120,26 +103,6 @@ def truth_in(source: str) -> Truth:
     )
 
 
-def edited(source: str, edits: tuple[Edit, ...]) -> str:
-    """Return the program with a remedy in it."""
-    lines = source.splitlines()
-    for edit in sorted(edits, key=lambda edit: (edit.line, not edit.inserted), reverse=True):
-        at = edit.line - 1
-        indented = re.match(" *", lines[at])[0] + edit.text  # type: ignore[index]
-        lines[at : at + (not edit.inserted)] = [indented]
-    return "\n".join(lines) + "\n"
-
-
-def same_output(one: str, other: str, tolerance: float = 1e-5) -> bool:
-    """Whether two outputs differ in no word, and in no number by more than the tolerance."""
-    if _NUMBER.sub("#", one).split() != _NUMBER.sub("#", other).split():
-        return False
-    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
-    return all(
-        a == b or math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance) for a, b in pairs
-    )  # "nan" equals "nan"
-
-
 def measured(path: Path, separately: bool = False) -> list[Run]:
     """Return what plain torch makes of the program, and of each of its remedies in their order.
 
@@ -150,9 +113,11 @@ def measured(path: Path, separately: bool = False) -> list[Run]:
     groups = [[each] for each in runs] if separately else [list(runs)]
     results: list[Run] = []
     for group in groups:
-        command = [sys.executable, __file__, str(path), *map(str, group)]
+        command = [sys.executable, "-m", "tests.support.sentence_programs", str(path), *map(str, group)]
         environment = {**os.environ, "TORCHINDUCTOR_VEC_ISA_OK": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL, cwd=ROOT
+        )
         if done.returncode:
             raise RuntimeError(f"{path.name}: {done.stderr}")
         results += [Run(**each) for each in json.loads(done.stdout.splitlines()[-1])]
@@ -251,7 +216,7 @@ def _torch_as_it_was() -> Iterator[None]:
 def _child(path: str, wanted: list[int]) -> None:
     source = Path(path).read_text()
     truth = truth_in(source)
-    programs = [source, *(edited(source, each.edits) for each in truth.remedies)]
+    programs = [source, *(edited(source, each.edits)[0] for each in truth.remedies)]
     print(json.dumps([vars(run(programs[each], path, truth.next_call if not each else "")) for each in wanted]))
 
 

@@ -189,6 +189,8 @@ _NUMBERS = {
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
+_LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]$")
+_TENSOR_FOR_IT = "Make the learning rate a tensor, `lr=torch.tensor(0.01)`: its values need no compile of their own."
 _EQUAL_SIZES = re.compile(r"[^ =<>*+/%-]+\.size\(\)\[\d+\] == [^ =<>*+/%-]+\.size\(\)\[\d+\]")
 _COMPARED = (
     "The code compares these sizes, and a compile is for one answer: pass sizes in each call for which `{condition}` "
@@ -232,6 +234,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
     if subject.kind == "aliases":
         parted = {guard.startswith("Duplicate") for guard in guards}
         return [text for is_one, text in ((False, _ALIASES), (True, _DUPLICATES)) if is_one in parted]
+    if subject.kind == "value" and _LEARNING_RATE.search(subject.expression):
+        return [_TENSOR_FOR_IT]
     if subject.kind == "value":
         return [] if is_hinted else [_against_value(guards, known)]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
