@@ -68,6 +68,8 @@ class Applied(Struct):
     title: str
     verdict: Verdict
     detail: str = ""
+    is_proven: bool = True
+    """Whether it is offered without a trial; the verdict is what a trial gives."""
 
 
 class Around:
@@ -122,7 +124,8 @@ def _copied(program: Path, folder: Path) -> Case:
         shutil.copytree(program.parent, folder, ignore=shutil.ignore_patterns(".dynascope", "__pycache__"))
     else:
         folder.mkdir(parents=True)
-        shutil.copy(program, folder)
+        for path in [program, *program.parent.glob("_helper_*.py")]:
+            shutil.copy(path, folder)
     return Case(folder, folder / program.name, folder / ".dynascope")
 
 
@@ -154,7 +157,7 @@ def snapshots(case: Case) -> Iterator[tuple[Path, Snapshot]]:
 def _judged(case: Case, after: Case, path: Path, finding: Finding, fix: Fix) -> Applied:
     verdict, detail = _verdict(case, after, path, finding, fix)
     name = str(case.folder.name if case.program.name == "main.py" else case.program.stem)
-    return Applied(name, path, finding, fix.title, verdict, detail)
+    return Applied(name, path, finding, fix.title, verdict, detail, fix.is_proven)
 
 
 def _verdict(case: Case, after: Case, path: Path, finding: Finding, fix: Fix) -> tuple[Verdict, str]:
@@ -196,15 +199,18 @@ def main() -> None:
             if case.exit_code:
                 print(f"{case.program.stem}: {case.error}")
         for each in found:
-            print(f"{each.verdict:16} {each.path.name}:{each.finding.line}  {each.title}")
+            to_try = "" if each.is_proven else ", to be tried"
+            print(f"{each.verdict:16} {each.path.name}:{each.finding.line}  {each.title}{to_try}")
             if each.detail:
                 print(f"                 {each.detail[:300]}")
     print()
-    bad = [each for each in found if each.verdict in ("crashed", "results changed")]
-    for verdict, count in Counter(each.verdict for each in found).most_common():
-        print(f"{count:4}  {verdict}")
-    print(f"{len(found):4}  fixes offered in {len(cases)} programs")
-    if bad or 10 * sum(each.verdict == "gone" for each in found) < 9 * len(found):
+    proven, to_try = ([each for each in found if each.is_proven == is_proven] for is_proven in (True, False))
+    bad = [each for each in proven if each.verdict in ("crashed", "results changed")]
+    for kind, offered_so in (("", proven), (" when tried", to_try)):
+        for verdict, count in Counter(each.verdict for each in offered_so).most_common():
+            print(f"{count:4}  {verdict}{kind}")
+    print(f"{len(proven):4}  fixes offered in {len(cases)} programs, and {len(to_try)} to be tried")
+    if bad or 10 * sum(each.verdict == "gone" for each in proven) < 9 * len(proven):
         sys.exit("A fix must break nothing, and nine in ten must remove what they are offered for.")
 
 

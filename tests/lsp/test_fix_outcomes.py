@@ -13,6 +13,7 @@ from dynascope_lsp.fixes.fix import Advice
 from dynascope_lsp.fixes.offered import offered
 
 from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs, snapshots
+from tests.support import breaking_programs
 
 pytestmark = [pytest.mark.matrix, pytest.mark.timeout(900)]
 
@@ -30,6 +31,7 @@ MENDED = (
     *("two_files/main", "imported_function/main"),
     *("branch_new_value_returned", "item_updated_by_helper", "item_updated_elsewhere/main", "item_buffer_updated"),
     "item_shared_with_numpy",
+    "on_purpose",
     *("print_with_calls", "size_may_be_missing", "size_same_name", "size_same_attribute", "size_two_meanings"),
     *("size_star_arguments", "size_equal", "item_bool"),
 )
@@ -78,7 +80,8 @@ LEFT_ALONE = (
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Case], list[Applied]]:
     paths = [FIXABLE / f"{name}.py" for name in (*MENDED, *LEFT_ALONE)]
-    return outcomes(paths, Path(tmp_path_factory.mktemp("copies")).resolve())
+    cases, applied = outcomes(paths, Path(tmp_path_factory.mktemp("copies")).resolve())
+    return cases, [each for each in applied if each.is_proven]
 
 
 def test_every_program_runs(measured: tuple[list[Case], list[Applied]]):
@@ -87,6 +90,15 @@ def test_every_program_runs(measured: tuple[list[Case], list[Applied]]):
 
 def test_no_fix_breaks_a_program_or_changes_what_it_prints(measured: tuple[list[Case], list[Applied]]):
     assert [each for each in measured[1] if each.verdict in ("crashed", "results changed")] == []
+
+
+@pytest.mark.main_leg
+def test_a_quarter_of_programs_that_break_has_a_fix_that_helps_and_none_that_harms(tmp_path: Path):
+    """A fix that is not proven is offered only if a trial shows that it helps."""
+    cases, applied = outcomes(breaking_programs.programs(), tmp_path.resolve())
+    assert [each for each in applied if each.is_proven and each.verdict != "gone"] == []
+    mended = {each.name for each in applied if each.verdict == "gone"}
+    assert 4 * len(mended) >= len(cases), mended
 
 
 def test_nine_in_ten_remove_what_they_are_offered_for(measured: tuple[list[Case], list[Applied]]):

@@ -39,13 +39,39 @@ def f(x):
 
 print(f(torch.ones(3)), torch.rand(1))
 """
+READS = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    largest = max(x.abs().max().item(), 0.5)
+    return x / largest
+
+
+print(f(torch.ones(3)))
+"""
+RAISES = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    if not torch.isfinite(x).all():
+        raise ValueError(f"{x} is not finite")
+    return x + 1
+
+
+print(f(torch.ones(3)))
+"""
+DECIDES = READS.replace("return x / largest", "return x if largest > 2 else x / largest")
 CAN = evolve(PULLS, window=types.WindowClientCapabilities(work_done_progress=True))
 
 
-def recorded(folder: Path) -> Path:
+def recorded(folder: Path, program: str = PROGRAM) -> Path:
     """The program, run once; the folder has its facts."""
     path = folder.resolve() / "program.py"
-    path.write_text(PROGRAM)
+    path.write_text(program)
     subprocess.run(
         [sys.executable, "-m", "dynascope", "run", path.name],
         cwd=path.parent,
@@ -74,8 +100,8 @@ def answering(each: Editor, answers: list[str | None]) -> tuple[list[str], list[
     return asked, shown
 
 
-async def tried(each: Editor, uri: str, line: int = 7) -> Any:
-    command = (await each.actions(uri, line))["Try It: Replace the branch by torch.cond"].command
+async def tried(each: Editor, uri: str, line: int = 7, title: str = "Replace the branch by torch.cond") -> Any:
+    command = (await each.actions(uri, line))[f"Try It: {title}"].command
     assert command is not None
     return await each.client.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, list(command.arguments or ()))
@@ -101,6 +127,33 @@ def test_a_fix_is_tried_and_says_so(tmp_path: Path):
             assert "Replace the branch by torch.cond (tried: gone, output the same)" in titles
             assert "Try It: Replace the branch by torch.cond" not in titles
             assert path.read_text() == PROGRAM
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("program", "title", "helps"),
+    [
+        (READS, "Set torch._dynamo.config.capture_scalar_outputs = True", True),
+        (RAISES, "Assert in the graph: torch._assert_async", True),
+        (DECIDES, "Set torch._dynamo.config.capture_scalar_outputs = True", False),
+    ],
+    ids=["reads", "raises", "decides"],
+)
+def test_a_fix_without_proof_is_offered_when_a_trial_has_shown_that_it_helps(
+    tmp_path: Path, program: str, title: str, helps: bool
+):
+    path = recorded(tmp_path, program)
+
+    async def scenario() -> None:
+        async with editor(path.parent, capabilities=CAN) as each:
+            answering(each, ["Run", None])
+            uri = each.open(path)
+            assert not [name for name in await each.actions(uri, 6) if name.startswith(title)]
+            await tried(each, uri, 6, title)
+            found = await each.actions(uri, 6)
+            offers = {name: action.is_preferred for name, action in found.items() if name.startswith(title)}
+            assert offers == ({f"{title} (tried: gone, output the same)": True} if helps else {})
 
     asyncio.run(scenario())
 

@@ -65,10 +65,13 @@ def _quick_fixes(session: LspSession, snapshot: Snapshot, finding: Finding) -> I
     for each in offered(snapshot, finding):
         if isinstance(each, Fix):
             outcome = session.tried(snapshot, each.title, finding.line)
-            found = _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
-            if outcome is not None:
-                found.title += f" ({outcome.summary})"
-            yield found
+            helped = outcome is not None and outcome.helped
+            if each.is_proven or helped:
+                found = _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
+                found.is_preferred = found.is_preferred or helped or None
+                if outcome is not None:
+                    found.title += f" ({outcome.summary})"
+                yield found
             if (trial := trying.action(session, snapshot, finding, each)) is not None:
                 yield trial
         elif _shows_disabled(session):

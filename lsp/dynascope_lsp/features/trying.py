@@ -91,7 +91,7 @@ async def try_fix(session: LspSession, arguments: list[object]) -> None:
     if outcome is None:
         return
     session.remember(snapshot, fix.title, finding.line, outcome)
-    kind = types.MessageType.Info if outcome.removed and outcome.same else types.MessageType.Warning
+    kind = types.MessageType.Info if outcome.helped else types.MessageType.Warning
     shown = types.ShowMessageRequestParams(kind, f"{fix.title}: {outcome.text}", [types.MessageActionItem(APPLY)])
     chosen = await session.server.window_show_message_request_async(shown)
     if chosen is not None and session.snapshot(snapshot.uri) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.fixes import branches, dynamic, options, printing, scalars
+from dynascope_lsp.fixes import branches, dynamic, options, printing, scalars, statements
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.inference import full_name
 from dynascope_lsp.recorded.findings import Finding
@@ -19,7 +19,7 @@ CAUGHT = (
 _CATCHES = frozenset(("Exception", "BaseException", "RuntimeError", "Unsupported", "UserError", "TorchDynamoException"))
 _IN_WITH = frozenset(("suppress", "raises", "assertRaises", "assertRaisesRegex"))
 
-KINDS = (branches.fixes, scalars.fixes, printing.fixes, dynamic.fixes, options.fixes)
+KINDS = (statements.fixes, branches.fixes, scalars.fixes, printing.fixes, dynamic.fixes, options.fixes)
 
 
 def is_caught(snapshot: Snapshot, finding: Finding) -> bool:
@@ -63,7 +63,7 @@ def offered(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         try:
             offers: list[Fix | Advice] = list(kind(snapshot, finding))
         except Refused as problem:
-            offers = [Advice(str(problem))]
+            offers = [Advice(str(problem)), *([problem.to_try] if problem.to_try is not None else [])]
         for offer in offers:
             each = Advice(CAUGHT) if caught and isinstance(offer, Fix) else offer
             title = each.title if isinstance(each, Fix) else each.text

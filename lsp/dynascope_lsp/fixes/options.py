@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from dynascope_lsp.documents.syntax import words
-from dynascope_lsp.fixes.fix import Fix, Refused, setting
+from dynascope_lsp.fixes.fix import Fix, Refused, setting, with_trial
 from dynascope_lsp.fixes.place import TracedStatement, check_loop, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 DYNAMIC_SHAPES = "Dynamic shape operator"
+_RNN, _SHAPES = "allow_rnn = True", "capture_dynamic_output_shape_ops = True"
 _RECURRENT = "Dynamo does not support RNN, GRU, or LSTM"
 """In the explanation: since torch 2.15 the type is that of any call (delayed)."""
 _ASK_FOR_SIZES = words("shape size numel item tolist len range int float bool print zip enumerate")
@@ -21,6 +23,8 @@ SIZES_ASKED_FOR = (
 )
 
 
+_HAVE_FAKE_KERNELS = re.compile(r"aten\.(nonzero|unique\w*|_unique2|masked_select|index|repeat_interleave)\b")
+"""Operators of data-dependent shape that fake tensors can do (`torch._subclasses.fake_impls`, 2.1)."""
 _LEAVE_OUT = "leave the recurrent layer out of the compiled function."
 _SAME_NUMBERS = "eager"
 """The backend that calls the layer as uncompiled code does (seen on torch 2.13 and 2.15)."""
@@ -30,16 +34,25 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     is_recurrent = _RECURRENT in finding.explanation
     if finding.type != DYNAMIC_SHAPES and not is_recurrent:
         return
+    option = _RNN if is_recurrent else _SHAPES
+    try:
+        _check(snapshot, finding, is_recurrent)
+    except Refused as problem:
+        raise with_trial(problem, snapshot, finding, option) from None
+    yield setting(snapshot.text, option)
+
+
+def _check(snapshot: Snapshot, finding: Finding, is_recurrent: bool) -> None:
     place = place_of(snapshot, finding)
     check_loop(place)
     if is_recurrent:
         if "pack" in place.text.source:
             raise Refused(f"Packed sequences are not traced: {_LEAVE_OUT}")
         _check_backends(snapshot)
-        yield setting(place.text, "allow_rnn = True")
     else:
+        if _HAVE_FAKE_KERNELS.search(finding.explanation) is None:
+            raise Refused("Fake tensors may not be able to do this operator: call it outside of the compiled function.")
         _check_sizes(place)
-        yield setting(place.text, "capture_dynamic_output_shape_ops = True")
 
 
 def _check_backends(snapshot: Snapshot) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dynascope_lsp.documents.syntax import Function, Index
 from dynascope_lsp.fixes.effects import is_new, is_only_read, is_pure, loads, may_write, mutates
-from dynascope_lsp.fixes.fix import Fix, Refused, setting
+from dynascope_lsp.fixes.fix import Fix, Refused, setting, with_trial
 from dynascope_lsp.fixes.inference import Inference, Types
 from dynascope_lsp.fixes.place import check_loop, is_inline, place_of
 from dynascope_lsp.recorded.findings import Finding
@@ -20,6 +20,7 @@ from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 OPTION = "reorderable_logging_functions.add(print)"
+_TITLE = "Let Dynamo run print() after the graph: {}"
 BROKE = "builtin operator `print`"
 WHAT_TO_DO = "print outside of the compiled function, or only `if not torch.compiler.is_compiling()`."
 INLINE = f"Dynamo drops what functions print that it traces inline: {WHAT_TO_DO}"
@@ -28,6 +29,15 @@ INLINE = f"Dynamo drops what functions print that it traces inline: {WHAT_TO_DO}
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     if BROKE not in finding.explanation:
         return
+    try:
+        _check_program(snapshot, finding)
+    except Refused as problem:
+        raise with_trial(problem, snapshot, finding, OPTION, _TITLE) from None
+    yield setting(snapshot.text, OPTION, _TITLE)
+
+
+def _check_program(snapshot: Snapshot, finding: Finding) -> None:
+    """Raise Refused unless everything that the program prints in compiled code can wait."""
     place = place_of(snapshot, finding)
     if not any(_is_print(each) for each in place.index.calls.get(finding.line, ())):
         raise Refused(f"The `print` is in a function that is called here: {WHAT_TO_DO}")
@@ -37,7 +47,6 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
         raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")
     for each in files:
         _check(each, finding.line if each is snapshot else 0)
-    yield setting(place.text, OPTION, "Let Dynamo run print() after the graph: {}")
 
 
 def _check(snapshot: Snapshot, line: int) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.fixes.checks import check_backward, check_only_compiled
 from dynascope_lsp.fixes.effects import is_new, is_only_read, loads, may_write
-from dynascope_lsp.fixes.fix import Fix, Refused, alternatives, setting
+from dynascope_lsp.fixes.fix import Fix, Refused, alternatives, setting, with_trial
 from dynascope_lsp.fixes.inference import TensorType, called_operation
 from dynascope_lsp.fixes.place import TracedStatement, check_loop, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 REGISTRY_ID = "GB0124"
+_OPERATOR = "`aten._local_scalar_dense.default` has a non-Tensor output"
 OPTION = "capture_scalar_outputs = True"
 _CONVERSIONS = ("float", "int", "bool")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
@@ -24,8 +25,18 @@ WHAT_TO_DO = "keep the value a tensor as long as it is computed with, and read i
 
 
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
-    if finding.registry_id != REGISTRY_ID and "item()" not in finding.type:
+    is_read = finding.registry_id == REGISTRY_ID or "item()" in finding.type
+    if not is_read and _OPERATOR not in finding.explanation:
         return
+    try:
+        if not is_read:
+            raise Refused(f"An operator reads a tensor here: {WHAT_TO_DO}")
+        yield from _proven(snapshot, finding)
+    except Refused as problem:
+        raise with_trial(problem, snapshot, finding, OPTION) from None
+
+
+def _proven(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
     place = place_of(snapshot, finding)
     reads = [each for each in place.index.calls.get(finding.line, ()) if _read_tensor(each) is not None]
     if not reads or any(place.index.statement_of(each) is not place.statement for each in reads):
