@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
@@ -27,6 +28,8 @@ BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""
 
 BLOCKS_KEPT = 64
+WHY_KEPT = 64
+"""The number of compiles of which what advice about recompiles needs is kept."""
 
 
 class FileFacts:
@@ -38,6 +41,7 @@ class FileFacts:
         self._distinct: dict[str, list[Distinct[Any]]] = {}
         self._symbols: dict[int, dict[str, model.Symbol]] = {}
         self._comparisons: dict[int, Compared | None] = {}
+        self.why_compiled = functools.lru_cache(WHY_KEPT)(self.reader.why_compiled)
 
     @property
     def path(self) -> str:

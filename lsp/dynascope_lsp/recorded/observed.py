@@ -122,7 +122,7 @@ class Observations(Struct, dict=True):
             if (line := self.placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        found = causes(entries, self.facts.compiles, self.facts.reader.why_compiled, rests)
+        found = causes(entries, self.facts.compiles, self.facts.why_compiled, rests)
         problems = recompiles(found, self.facts.compiles, identities)
         if self.placement.identical:  # else callers are at other lines than the breaks
             set_roots(breaks, problems)

@@ -245,18 +245,25 @@ def _spared(
     for cause in found:
         if cause.known.served and cause.compiles and cause.compiles[-1] in compiles:
             frames.setdefault(_frame(compiles[cause.compiles[-1]]), []).append(cause)
-    entries = [entry for cause in found for entry in cause.entries if not entry.limit_reached]
+    by_frame: dict[Hashable, list[model.Compile]] = {}
+    for each in compiles.values() if frames else ():
+        by_frame.setdefault(_frame(each), []).append(each)
+    failed: dict[int, list[model.Recompile]] = {}
+    for entry in (entry for cause in found for entry in cause.entries):
+        failed.setdefault(entry.compile, []).append(entry)
     for frame, of_frame in frames.items():
-        own = [each for each in compiles.values() if _frame(each) == frame][:_COUNTED]
-        facts = [of_one for each in own if (of_one := recorded(each.id)) is not None and of_one.call is not None]
+        own = by_frame[frame][:_COUNTED]
+        facts = [
+            each for each in map(recorded, [each.id for each in own]) if each is not None and each.call is not None
+        ]
         if len(facts) < len(own):
             continue
         conditions: dict[str, list[str]] = {}
-        for each in facts:
-            symbols = (symbol for symbol in each.symbols if _stands_for_more(symbol))
-            guards = shape_guards(each)
+        for of_one in facts:
+            symbols = (symbol for symbol in of_one.symbols if _stands_for_more(symbol))
+            guards = shape_guards(of_one)
             conditions |= {readable(origin): guards for symbol in symbols for origin in symbol.origins}
-        called = calls(facts, entries, [guard for guards in conditions.values() for guard in guards])
+        called = calls(facts, failed, {guard for guards in conditions.values() for guard in guards})
         varying = changed(called) & {*conditions}
         fits = {name: relations(name, conditions[name]) for name in varying}
         equal = {name: each.fits for name, each in fits.items() if each.is_equal}

@@ -64,16 +64,17 @@ def _can_be_marked(name: str) -> bool:
 
 
 def calls(
-    compiles: Iterable[model.CompileFacts], recompiles: Iterable[model.Recompile], conditions: Sequence[str]
+    compiles: Iterable[model.CompileFacts], recompiles: Mapping[int, list[model.Recompile]], conditions: Collection[str]
 ) -> list[RecordedCall]:
-    """Return the calls for which a frame was compiled in a run, with guards that failed."""
-    failed: dict[int, dict[str, model.Recompile]] = {}
-    for entry in recompiles:
-        failed.setdefault(entry.compile, {})[entry.failed_compile_id] = entry
+    """Return the calls for which a frame was compiled in a run.
+
+    `recompiles` has failed guards by the number of the compile; `conditions` are those of compiles with symbols.
+    """
     made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
     by_id = {compile.compile_id: values for compile, values in made}
     for compile, values in made:  # guards tell of values that are no arguments
-        for replaced, entry in failed.get(compile.id, {}).items():
+        for entry in recompiles.get(compile.id, ()):
+            replaced = entry.failed_compile_id
             name, (wanted, met) = guarded_value(entry.guard).text, numbers_of(entry)
             if met is not None:
                 values.setdefault(name, met)
@@ -81,7 +82,11 @@ def calls(
                 by_id[replaced].setdefault(name, wanted)
     return [
         RecordedCall(
-            compile.id, compile.compile_id, values, failed.get(compile.id, {}), hold(conditions, _numbers(values))
+            compile.id,
+            compile.compile_id,
+            values,
+            {entry.failed_compile_id: entry for entry in recompiles.get(compile.id, ())},
+            hold(conditions, _numbers(values)),
         )
         for compile, values in made
     ]
