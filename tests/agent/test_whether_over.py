@@ -11,9 +11,11 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.explain import over
 from dynascope.explain.over import whether_over
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.relations import numbers_served
 
 from tests.support.agent.recording import numbered, recording
 
@@ -140,3 +142,20 @@ def test_the_bounds_and_conditions_are_told() -> None:
             compiled(torch.ones(size))
     told = whether_over(cause_of(facts))
     assert told == "Over: since 0/1 it is dynamic (`s77`), for 2 or more where `x.size()[0] % 4 == 0`.", told
+
+
+def test_few_numbers_are_asked_about_however_large_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(value: str, conditions: Iterable[str], numbers: set[float]) -> set[float] | None:
+        asked.append(len(numbers))
+        return numbers_served(value, conditions, numbers)
+
+    monkeypatch.setattr(over, "numbers_served", counted)
+    torch._dynamo.reset()
+    compiled = torch.compile(scales, backend="eager")
+    with recording() as facts:
+        for number in (3_000_000, 5_000_000):
+            compiled(torch.ones(2), number)
+    assert whether_over(cause_of(facts)).startswith("Over: ")
+    assert asked and max(asked) < 10_000

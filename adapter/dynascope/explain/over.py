@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from dynascope.explain.remedies import listed
 from dynascope.facts.recompiles.causes import Cause, Served
 from dynascope.facts.recompiles.guarded_value import (
@@ -25,7 +28,9 @@ _COUNTS = ("No compile", "One compile", "Two compiles", "Three compiles", "Four 
 _CONDITIONS = 2
 """How many conditions are named."""
 _MORE = 32
-"""How many sizes beyond the largest that was met are looked at."""
+"""How far from numbers that were met or are named others are looked at."""
+_SMALL = 1024
+"""The numbers below it are all looked at."""
 
 
 def whether_over(cause: Cause) -> str:
@@ -65,7 +70,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     seen = {number for each in cause.entries for number in numbers_of(each) if number is not None}
     least = 2 if subject.kind == "size" else -1
     is_whole = all(type(each) is int for each in seen)
-    others = range(least, int(max(seen, default=0)) + _MORE) if is_whole else ()
+    others = _others(least, seen, served) if is_whole else []
     fits: set[float] = set()
     for each in served:
         numbers = numbers_served(subject.text, each.conditions, {*seen, *others})
@@ -84,6 +89,15 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     if seen <= fits or (others and not without):
         return _OVER.format(served=told)
     return _NOT_OVER.format(served=told, example=f" such as {without[-1]}" if without else "")
+
+
+def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list[int]:
+    """Return whole numbers to ask about, in order: small ones, and those near numbers that were met or are named."""
+    named = (int(found) for each in served for text in each.conditions for found in re.findall(r"\d{1,18}", text))
+    met = [int(each) for each in seen]
+    near = {number for each in (*met, *named) for number in range(each - _MORE, each + _MORE)}
+    highest = max(met, default=0) + _MORE
+    return sorted(number for number in {*range(_SMALL), *near} if least <= number < highest)
 
 
 def _range(served: Served, found: Relations) -> str:
