@@ -92,7 +92,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
 
 
 def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list[int]:
-    """Return whole numbers to ask about, in order: small ones, and those near numbers that were met or are named."""
+    """Return whole numbers to ask about: small ones, and those near met or named ones."""
     named = (int(found) for each in served for text in each.conditions for found in re.findall(r"\d{1,18}", text))
     met = [int(each) for each in seen]
     near = {number for each in (*met, *named) for number in range(each - _MORE, each + _MORE)}

@@ -48,7 +48,7 @@ _IMPORTED_BY_A_COMPILE = (
 _AGENT = ROOT / "adapter" / "dynascope" / "agent"
 _counted: list[CellType] = []
 _CHANGING = re.compile(
-    r"0x[0-9a-f]{6,}|(?<=_)\d{12,}(?=_ID)|^[VDIWE]\d{4} [\d:.]+ \d+ |^USDT:\S+ \S+ \d+:\d+ ", re.MULTILINE
+    r"0x[0-9a-f]{6,}|(?<=_)\d{12,}(?=_ID)|^[VDIWE]\d{4} [\d:.]+ \d+ |^[A-Z]+:\S+ \S+ \d+:\d+ ", re.MULTILINE
 )
 """Addresses, in names of guarded globals too, and the time and the process in lines of torch's logs and profiler."""
 
