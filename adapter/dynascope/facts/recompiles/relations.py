@@ -185,6 +185,10 @@ def _evaluated(node: ast.expr, values: Mapping[str, float]) -> Any:
             return value
         case ast.Call(func=ast.Attribute(attr="isnan"), args=[operand]):
             return (number := _evaluated(operand, values)) != number
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="___as_tensor"), args=[operand]), attr="item")
+        ):
+            return _evaluated(operand, values)  # a float, with torch 2.11
         case ast.UnaryOp(op=op, operand=operand):
             return _OPERATORS[type(op)](_evaluated(operand, values))
         case ast.BinOp(left=left, op=op, right=right):
