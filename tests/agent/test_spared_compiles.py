@@ -17,6 +17,7 @@ from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 
 from tests.support.agent.recording import numbered, recording
+from tests.support.marks import one_in
 
 pytestmark = pytest.mark.second_leg
 
@@ -100,7 +101,7 @@ def compiles(
     return facts
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_in(2, CASES))
 def test_as_many_are_spared_as_is_said(name: str) -> None:
     function, calls, says = CASES[name]
     plain = compiles(function, calls)

@@ -65,6 +65,7 @@ def f(x):
 print(f(torch.ones(3)))
 """
 DECIDES = READS.replace("return x / largest", "return x if largest > 2 else x / largest")
+SETTING = "Set torch._dynamo.config.capture_scalar_outputs = True"
 CAN = evolve(PULLS, window=types.WindowClientCapabilities(work_done_progress=True))
 
 
@@ -134,11 +135,10 @@ def test_a_fix_is_tried_and_says_so(tmp_path: Path):
 @pytest.mark.parametrize(
     ("program", "title", "helps"),
     [
-        (READS, "Set torch._dynamo.config.capture_scalar_outputs = True", True),
-        (RAISES, "Assert in the graph: torch._assert_async", True),
-        (DECIDES, "Set torch._dynamo.config.capture_scalar_outputs = True", False),
+        pytest.param(READS, SETTING, True, marks=pytest.mark.matrix, id="reads"),
+        pytest.param(RAISES, "Assert in the graph: torch._assert_async", True, id="raises"),
+        pytest.param(DECIDES, SETTING, False, marks=pytest.mark.matrix, id="decides"),
     ],
-    ids=["reads", "raises", "decides"],
 )
 def test_a_fix_without_proof_is_offered_when_a_trial_has_shown_that_it_helps(
     tmp_path: Path, program: str, title: str, helps: bool
