@@ -53,4 +53,4 @@ def check_spared(cause: Cause, truth: Truth) -> None:
         return
     name, saved = ("mark_dynamic", spared.by_marks) if "mark" in told else ("dynamic=True", spared.by_dynamic)
     stated = [each.compiles for each in truth.remedies if name in each.text and "&&" not in each.text]
-    assert not stated or truth.compiles - saved == min(stated), told
+    assert not stated or truth.compiles - saved in stated, told
