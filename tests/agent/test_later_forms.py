@@ -127,6 +127,7 @@ def test_each_form_of_a_model_that_is_trained(trained: Any) -> None:
         compile(forms.text(form), form, "exec")
 
 
+@pytest.mark.matrix
 def test_from_a_line_of_the_program_to_all_that_was_made_of_it(trained: Any) -> None:
     forms, _, _ = trained
     linear, called, cos = forms.made_of("linear"), forms.made_of("called"), forms.made_of("cos")

@@ -90,6 +90,7 @@ def test_the_graphs_are_those_that_the_compilers_get():
     assert [(each.line, each.function) for each in stack] == places and exp.value == "f32[3, 4]"
 
 
+@pytest.mark.matrix
 @needs_compiler
 def test_what_inductor_makes_now_and_later(monkeypatch: pytest.MonkeyPatch):
     from torch._inductor.utils import fresh_inductor_cache
