@@ -88,18 +88,18 @@ class FixOutcome(Struct, frozen=True):
     removed: bool
     same: bool
     text: str
-    is_moved: bool = False
+    has_new_decisions: bool = False
     """Whether graph breaks or recompiles are new."""
 
     @property
     def helped(self) -> bool:
         """Whether something is gained, and nothing else has changed."""
-        return self.removed and self.same and not self.is_moved
+        return self.removed and self.same and not self.has_new_decisions
 
     @property
     def summary(self) -> str:
         """Return the outcome in a few words, for a title."""
-        gone = "still there" if not self.removed else "gone, others new" if self.is_moved else "gone"
+        gone = "still there" if not self.removed else "gone, others new" if self.has_new_decisions else "gone"
         return f"tried: {gone}, output {'the same' if self.same else 'not the same'}"
 
 
@@ -123,7 +123,7 @@ def compared(
     parts += [f"new: {text} at line {line} of {path.rpartition('/')[2]}" for _, path, line, text in new[:3]]
     same = after.exit_code == before.exit_code and after.output == before.output
     parts.append(_output(before, after, repeated, same))
-    return FixOutcome(removed, same, f"{'; '.join(parts)}.", is_moved=bool(new))
+    return FixOutcome(removed, same, f"{'; '.join(parts)}.", has_new_decisions=bool(new))
 
 
 def _output(before: TrialRun, after: TrialRun, repeated: TrialRun | None, same: bool) -> str:

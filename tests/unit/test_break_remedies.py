@@ -34,6 +34,7 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0059", "how to trace builtin operator `print` with argument types", "train.py", "Print outside"),
         ("GB0059", "how to trace builtin operator `open` with argument types", "train.py", "Read and write files"),
         ("GB0059", "how to trace builtin operator `object` with argument types", "train.py", "Do this outside"),
+        ("GB0059", "how to trace builtin operator `breakpoint` with argument types", "train.py", "Set a breakpoint"),
         ("GB0007", "how to trace the Python builtin `_warnings.warn`.", "train.py", "Warn outside"),
         ("GB0007", "how to trace the builtin `time.perf_counter.`", "train.py", "Take the time outside"),
         ("GB0156", "how to trace method `sample` of class `Random`", "train.py", "Draw random numbers outside"),

@@ -60,6 +60,16 @@ _RULES = (
     _Rule("GB0007", (f"Take the time{_OUTSIDE}, before and after the call.",), r"builtin `time\."),
     _Rule("GB0007 GB0156 GB0059", (_DRAW,), r"of class `(Random|Generator|RandomState)`|\brandom\.|_random\."),
     _Rule(
+        "GB0059",
+        ("Set a breakpoint on this line in Dynascope, or use `comptime.breakpoint()`: both stop while Dynamo traces.",),
+        r"operator `breakpoint`",
+    ),
+    _Rule(
+        "GB0170",
+        ("Use `torch._assert_async`, or a message that is a plain text.",),
+        r"Dynamo puts assertions into the graph",
+    ),
+    _Rule(
         "GB0170",
         (
             "If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",

@@ -50,8 +50,7 @@ _RULES: dict[str, _Expected] = {
     "tolist": _Expected(
         "Tensor.tolist() with non-integer tensor",
         "Dynamo currently does not support tracing `tolist()` on non-integer tensors.",
-        "Work on the tensor itself, or move this out of the compiled function.",
-        "GB0109",
+        registry_id="GB0109",
     ),
     "dynamic shape": _Expected(
         "Dynamic shape operator",
@@ -62,28 +61,25 @@ _RULES: dict[str, _Expected] = {
     "data dependent operator": _Expected(
         "Data dependent operator",
         "Operator `{called}` has a non-Tensor output whose value is dependent on the data of Tensor inputs.",
-        "Keep the result a tensor, or move this out of the compiled function.",
+        "Enable tracing of data-dependent output operators with `torch._dynamo.config.capture_scalar_outputs = True`",
         "GB0033",
     ),
     "print": _Expected(_BUILTIN, _UNKNOWN_BUILTIN, _LOGGED, "GB0059"),
     "breakpoint": _Expected(
         _BUILTIN,
         f"{_UNKNOWN_BUILTIN} It stops after the graph before it has been compiled and has run.",
-        "Set a breakpoint on this line in Dynascope, or use `comptime.breakpoint()`: both stop while Dynamo traces.",
-        "GB0059",
+        registry_id="GB0059",
     ),
-    "builtin": _Expected(_BUILTIN, _UNKNOWN_BUILTIN, _OUTSIDE, "GB0059"),
+    "builtin": _Expected(_BUILTIN, _UNKNOWN_BUILTIN, registry_id="GB0059"),
     "skipped": _Expected(
         _SKIPPED,
         "Dynamo does not know how to trace the builtin `{called}`.",
-        "Move the call out of the compiled function.",
-        "GB0007",
+        registry_id="GB0007",
     ),
     "logging": _Expected(
         "logging.Logger method not supported for non-export cases",
         "logging.Logger methods are not supported for non-export cases.",
-        "Guard it with `if not torch.compiler.is_compiling():`, or move it out of the compiled function.",
-        "GB0291",
+        registry_id="GB0291",
     ),
     "warning": _Expected(
         _SKIPPED, "Dynamo does not know how to trace the Python builtin `_warnings.warn`.", _LOGGED, "GB0007"
@@ -122,8 +118,7 @@ _RULES: dict[str, _Expected] = {
     "assertion": _Expected(
         "Data-dependent branching",
         "Dynamo puts assertions into the graph only when their message is a literal.",
-        "Use `torch._assert_async`, or a message that is a plain text.",
-        "GB0170",
+        registry_id="GB0170",
     ),
     "deepcopy": _Expected(
         "Attempted to copy.deepcopy a tensor",
@@ -144,8 +139,7 @@ _RULES: dict[str, _Expected] = {
         "Invalid call to __build_class__",
         "Cannot trace class definition: the class body function is unsupported or the base class argument are not "
         "compile-time constants",
-        "Define it outside of the compiled function.",
-        "GB8977",
+        registry_id="GB8977",
     ),
     "optimizer": _Expected(
         "an optimizer, a scheduler or a scaler is called",

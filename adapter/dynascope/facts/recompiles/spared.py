@@ -18,10 +18,13 @@ class RecordedCall(Struct, frozen=True):
     """A call for which a function was compiled."""
 
     number: int
-    """That of the compile."""
+    """The number of the compile."""
     compile_id: str
     values: dict[str, str | float]
-    """The parts of its arguments: `x`, "f32 of 2 dimensions"; `x.size()[0]`, 8; `k`, 3; also what guards tell of it."""
+    """The arguments by name: `x`, "f32 of 2 dimensions"; `x.size()[0]`, 8; `k`, 3.
+
+    With them are numbers of other values that failed guards have, such as `self.step`.
+    """
     failed: Mapping[str, model.Recompile]
     """The failed guard of each earlier compile, by its id."""
     is_served: bool
@@ -32,15 +35,13 @@ class Spared(Struct, frozen=True):
     """How many compiles of a function remedies would have spared, over its recorded calls."""
 
     by_mark: int
-    """To mark a size, and those that it must fit."""
+    """The number with `maybe_mark_dynamic` on a size, and on the sizes that it must fit."""
     by_marks: int
-    """To mark all sizes that have changed."""
+    """The number with `maybe_mark_dynamic` on all sizes that have changed."""
     marks: Sequence[str]
-    """Those: `x.size()[0]`."""
+    """All sizes that have changed: `x.size()[0]`."""
     by_dynamic: int
-    """`dynamic=True`."""
-    is_shared: bool
-    """Whether `dynamic=True` spares less because sizes that are equal in one call get one symbol."""
+    """The number with `dynamic=True`."""
 
 
 def spared_by(
@@ -54,9 +55,8 @@ def spared_by(
     `fitting`: a value and those that it must fit; `varying`: all that have changed. `equal` has by size the others that
     the code wants to be as large.
     """
-    by_dynamic, without = (len(spared(called, varying, each)) for each in (equal, None))
     own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
-    return Spared(len(spared(called, own)), len(spared(called, sizes)), sizes, by_dynamic, by_dynamic < without)
+    return Spared(len(spared(called, own)), len(spared(called, sizes)), sizes, len(spared(called, varying, equal)))
 
 
 def _can_be_marked(name: str) -> bool:
@@ -72,7 +72,7 @@ def calls(
     """
     made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
     by_id = {compile.compile_id: values for compile, values in made}
-    for compile, values in made:  # guards tell of values that are no arguments
+    for compile, values in made:  # failed guards also have values that are not arguments
         for entry in recompiles.get(compile.id, ()):
             replaced = entry.failed_compile_id
             name, (wanted, met) = guarded_value(entry.guard).text, numbers_of(entry)
