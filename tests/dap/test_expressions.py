@@ -36,7 +36,7 @@ def stop(client: DapClient, tmp_path) -> Stop:  # type: ignore[no-untyped-def]
 
 def test_comptime_prints_to_the_program_and_stops_at_its_line(client: DapClient, stop: Stop) -> None:
     assert stop.at_compile_time and stop.where() == ("function [0/0]", 11)
-    assert "y = " in client.output("stdout")
+    assert "x = " in client.wait_for_output("y = ", "stdout")
 
 
 def test_the_console_takes_statements_of_many_lines(stop: Stop) -> None:

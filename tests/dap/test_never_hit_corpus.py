@@ -21,7 +21,9 @@ EVERYDAY, FAMILY, LOADING = FOLDER / "everyday.py", FOLDER / "family.py", FOLDER
 CHILD, UNLISTED, UNIMPORTED = FOLDER / "child.py", FOLDER / "unlisted.py", FOLDER / "unimported.py"
 NOT_RUN = ", and debugpy saw no run of this line"
 UNSEEN = (
-    NOT_RUN + ". It does not see what runs at exit, nor what Dynamo itself runs while it compiles (`debugDynamo` does)"
+    NOT_RUN
+    + ". It does not see what runs as a thread or the program ends, nor what Dynamo itself runs while it compiles "
+    "(`debugDynamo` does)"
 )
 AFTER_BREAK = "Dynamo cannot resume after a graph break in unresumed, and leaves the rest of it uncompiled"
 DISABLED = "is under torch.compiler.disable: Dynamo does not trace it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -18,6 +20,7 @@ POOL = program("pool.py")
 BACKWARDS = program("backward_threads.py")
 WAITING = program("waiting.py")
 ENGINE = program("engine_thread.py")
+ENDED = program("ended_threads.py")
 
 
 def launch(path: Any, **more: Any) -> dict[str, Any]:
@@ -63,6 +66,23 @@ def test_a_thread_of_the_autograd_engine_stops_in_its_compile(client: DapClient,
     stop.resume()
     assert client.wait_for_end() == 0
     assert "on _DummyThread [3.0, 3.0]" in client.output("stdout")
+
+
+@pytest.mark.parametrize("arguments", [[], ["logs"]], ids=["plain", "logs"])
+def test_threads_that_finalize_objects_after_their_end_are_told_apart(client: DapClient, arguments: list[str]) -> None:
+    lines = [line(ENDED, label) for label in ("finalized", "traced", "runs")]
+    client.launch(launch(ENDED, args=arguments), {ENDED: lines})
+    stopped_on = []
+    while (event := client.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+        stop = Stop(client, event["body"])
+        stopped_on.append(stop.thread_id)
+        assert stop.thread_id in {thread.id for thread in client.threads()}
+        for scope in stop.scopes().values():
+            assert stop.variables(scope.variables_reference) or scope.name not in ("Locals", "Globals")
+        stop.resume()
+    assert len(set(stopped_on)) == 3
+    alone = subprocess.run([sys.executable, ENDED, *arguments], capture_output=True, text=True, check=True)
+    assert client.output("stdout") == alone.stdout
 
 
 def stopped_counter(client: DapClient) -> int:

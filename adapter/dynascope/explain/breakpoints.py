@@ -41,7 +41,10 @@ NO_SUCH_FUNCTION = "Dynamo traced no {name}{here}{runs}."
 NO_CODE_GENERATED = "Dynamo generated no code for {name}."
 NOT_RUN = ", and debugpy saw no run of this line"
 NO_CALL = ", and debugpy saw none{where} run uncompiled{condition}"
-UNSEEN = ". It does not see what runs at exit, nor what Dynamo itself runs while it compiles (`debugDynamo` does)"
+UNSEEN = (
+    ". It does not see what runs as a thread or the program ends, nor what Dynamo itself runs while it compiles "
+    "(`debugDynamo` does)"
+)
 IN_LIBRARY = ', and debugpy stops in packages only with "justMyCode": false'
 
 

@@ -297,6 +297,15 @@ class DapClient:
             bodies = [event["body"] for event in self.events if event["event"] == "output"]
         return "".join(body["output"] for body in bodies if body.get("category", "console") in wanted)
 
+    def wait_for_output(self, text: str, *categories: str, timeout: float = TIMEOUT) -> str:
+        """Wait until the output has this text: debugpy sends a program's own at another time than stops."""
+        end = time.monotonic() + timeout
+        with self._changed:
+            while text not in (output := self.output(*categories)):
+                if self.closed or not self._changed.wait(end - time.monotonic()):
+                    raise AssertionError(f"no output with {text!r}\n{self.transcript()}")
+        return output
+
     def transcript(self) -> str:
         """The last messages, and the adapter's stderr."""
         return "\n".join(line[:600] for line in self._log[-30:]) + f"\nstderr: {self._stderr.decode()[-4000:]}"

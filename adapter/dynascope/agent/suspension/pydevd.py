@@ -22,6 +22,7 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import tracing_off
 from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
+from dynascope.agent.suspension.debugpy.ended_threads import tell_threads_apart
 from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
 from dynascope.agent.suspension.debugpy.resuming import Resuming, RuntimeSteps
 from dynascope.agent.suspension.debugpy.shown_frames import (
@@ -101,8 +102,8 @@ class PydevdSuspension(Suspension):
         applies = but_for_torchs_own(pydev_monkey._get_apply_arg_patching)
         self._replace(pydev_monkey, "_get_apply_arg_patching", applies)
         step = self._step_over, self.runtime_steps_over
-        asks_twice = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
-        self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, asks_twice)
+        monitors = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+        self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, monitors)
         self._check_before_and_after()
         correct_running_frames(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
@@ -112,6 +113,10 @@ class PydevdSuspension(Suspension):
         self._replace(pydevd_vars, "evaluate_expression", freeing(pydevd_vars))
         take_dotted_names(self._pydevd, pydevd_api.PyDevdAPI, self._replace)
         self._code_caches = CodeCaches(self._pydevd)
+        if monitors:
+            from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+            tell_threads_apart(pydevd_sys_monitoring, self._replace)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
