@@ -68,7 +68,7 @@ def test_a_thread_of_the_autograd_engine_stops_in_its_compile(client: DapClient,
     assert "on _DummyThread [3.0, 3.0]" in client.output("stdout")
 
 
-@pytest.mark.parametrize("arguments", [[], ["logs"]], ids=["plain", "logs"])
+@pytest.mark.parametrize("arguments", [[], pytest.param(["logs"], marks=pytest.mark.matrix)], ids=["plain", "logs"])
 def test_threads_that_finalize_objects_after_their_end_are_told_apart(client: DapClient, arguments: list[str]) -> None:
     lines = [line(ENDED, label) for label in ("finalized", "traced", "runs")]
     client.launch(launch(ENDED, args=arguments), {ENDED: lines})
