@@ -57,7 +57,7 @@ def test_a_failed_compile_is_told_first(tmp_path: Path):
     record(tmp_path, path.name)
     text = report(tmp_path)
     assert "No graph breaks" not in text and "1 compile, 1 failed, 0 graphs" in text
-    line = line_of(path, "def encode")
+    line = line_of(path, "return x +")
     assert f"Failed compile fails.py:{line} encode  [0/0]\n  ConstraintViolationError: " in text
     html = page(tmp_path)
     assert "Failed compiles" in html and "ConstraintViolationError" in html and "None." not in html

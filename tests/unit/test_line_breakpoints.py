@@ -65,7 +65,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def breakpoints(path: Path) -> Breakpoints:
+def breakpoints(path: Path, monkeypatch: pytest.MonkeyPatch) -> Breakpoints:
+    monkeypatch.setattr(observed, "_attached", False)  # other tests attach to this process
     return Breakpoints(path, runs_are_debugged=False)
 
 

@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from dynascope.explain.details import is_torch
 from dynascope.facts import model
 from dynascope.facts.break_message import BreakMessage
 
@@ -14,6 +15,7 @@ class _Rule(Struct, frozen=True):
     """Remedies for a kind of graph break, the best one first."""
 
     registry_ids: str
+    """Separated by spaces; "" for breaks that the registry does not have."""
     remedies: tuple[str, ...]
     about: str = ""
     """A pattern: in torch's text, or in the path of the line."""
@@ -76,6 +78,11 @@ _RULES = (
             "If it only raises: `torch._assert_async(condition, 'message')`.",
         ),
     ),
+    _Rule(
+        "",
+        ("Say before this line what is true, so that the number need not be known: `torch._check(condition)`.",),
+        "data-dependent expression",
+    ),
     _Rule("GB0124", (_KEEP_TENSOR, _SCALARS)),
     _Rule("GB0033", (_KEEP_TENSOR, _SCALARS), "_local_scalar_dense"),
     _Rule("GB0109", ("Work on the tensor itself, or make a `torch.library.custom_op` of what needs the list.",)),
@@ -92,6 +99,16 @@ _RULES = (
             f"Make modules and parameters{_OUTSIDE}; to give a parameter other values, change it in place: "
             "`parameter.data.copy_(…)`.",
         ),
+    ),
+    _Rule(
+        "GB0067",
+        ("Return what is new from the operator's function, and change the object after the call.",),
+        "outside the scope of this HOP",
+    ),
+    _Rule(
+        "GB4315",
+        ("Give the operator a fake, which returns an empty tensor of the right shape: `@operator.register_fake`.",),
+        "no fake impl",
     ),
     _Rule("GB4198", (f"Copy{_OUTSIDE}.",)),
     _Rule("GB0142", (f"Enter the context{_OUTSIDE}.",), r"[lL]ock|fork_rng"),
@@ -122,7 +139,8 @@ def break_remedies(found: model.GraphBreak | BreakMessage) -> list[str]:
 
 def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
     """Return torch's hints in one text where they are not the remedies."""
-    hints = [hint for hint in found.hints if not _ABOUT_TORCH.search(hint)] if _own(found) else []
+    is_torchs = isinstance(found, model.GraphBreak) and found.stack and is_torch(found.stack[-1])
+    hints = [hint for hint in found.hints if not _ABOUT_TORCH.search(hint)] if _own(found) and not is_torchs else []
     return [f"torch advises: {' '.join(hints)}"] if hints else []
 
 
@@ -130,9 +148,5 @@ def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     texts = "\n".join(
         [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
     )
-    rules = (
-        each
-        for each in _RULES
-        if found.registry_id in each.registry_ids.split() and (not each.about or re.search(each.about, texts))
-    )
-    return next((each.remedies for each in rules), ())
+    own = (each for each in _RULES if (found.registry_id or "") in (each.registry_ids.split() or [""]))
+    return next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())

@@ -15,14 +15,17 @@ Effect = BreakEffect | Literal["first chance"]
 """`first chance`: the break has been raised, and nothing has come of it yet."""
 _EFFECTS: dict[Effect, str] = {
     "resumed": "{graph} ends here; what follows is traced on its own",
+    # torch disables Dynamo in `torch.utils.checkpoint.checkpoint` where it is not part of a graph
+    "region uncompiled": "{graph} ends before the checkpointed region that this line is in, which runs uncompiled",
     # Dynamo compiles up to the last place at which its stack is empty, which may be lines above the break
     "rest uncompiled": "{graph} ends at the last place where it can; from there on the function runs uncompiled",
     "function uncompiled": "the whole function runs uncompiled",
-    "raised": "raised as an error, as this compile may not break (fullgraph=True, error_on_graph_break or export)",
+    "raised": "raised as an error: it may not break (fullgraph=True, error_on_graph_break, export, an operator's body)",
     "first chance": "it has just been raised: Dynamo may yet handle it",
 }
 _BEFORE_GRAPH: dict[Effect, str] = {
     "resumed": "no graph ends here, for no operation comes before it; what follows is traced on its own",
+    "region uncompiled": "no graph ends, for no operation comes before it; the checkpointed region runs uncompiled",
     "rest uncompiled": "no graph ends, for no operation comes before it; the rest of the function runs uncompiled",
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
+from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import is_torch
 from dynascope.explain.problem import (
     RECORDED,
@@ -18,7 +20,7 @@ from dynascope.explain.problem import (
     same_text,
 )
 from dynascope.facts import model
-from dynascope.facts.break_message import USER_CODE, user_code_of
+from dynascope.facts.break_message import BreakMessage, brief, explained, user_code_of
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import logged_stack
 
@@ -29,6 +31,9 @@ _CUDA_GRAPH_REMEDIES = {
     "multiple devices": "Keep all tensors of the graph on one GPU.",
 }
 """The remedies by the beginning of torch's reason."""
+_OF_FAKES = re.compile(
+    r"with fake tensors: .*: got (?P<error>\w+)\((?P<quote>['\"])(?P<text>.+?)(?:\\n|\. |(?P=quote))", re.DOTALL
+)
 NO_REASON = "Dynamo gives no reason."
 
 
@@ -49,19 +54,37 @@ def backend_failed(fact: model.BackendFailure) -> str:
 def failed_compiles(
     found: Iterable[model.Compile], identities: Identities, positions: Positions = RECORDED
 ) -> list[Problem]:
-    """Return a problem for each function and reason for which it could not be compiled."""
+    """Return a problem for each function and reason for which it could not be compiled.
+
+    It is at the line that failed, which may be in the body of an operator (`torch.cond`), if that is in the same file.
+    """
     problems = of_functions("failedCompile", found, lambda each: each.failure or NO_REASON, identities, positions)
     for each in problems:
-        each.title = could_not_compile(each.whose, each.cause)
-        more = each.statement.partition("\n")[2].partition(USER_CODE)[0]
+        text = brief(each.statement)
+        more, message = text.partition("\n")[2], explained(text)
         each.details = [more] if more.strip() else []
+        if message is not None:
+            each.cause = _cause(message)
+            each.details, each.registry_id = [message.explanation, *advice_of_torch(message)], message.registry_id
+            each.remedies = break_remedies(message)
+        each.title = could_not_compile(each.whose, each.cause)
+        frames = [frame for frame in reversed(logged_stack(user_code_of(each.statement))) if not is_torch(frame)]
         each.notes = [
             Note(kind="caller", text="it failed in", subject=frame.function, place=Place(frame.path, frame.line))
-            for frame in reversed(logged_stack(user_code_of(each.statement)))
-            if not is_torch(frame)
+            for frame in frames
         ]
+        line = positions.line(frames[0].line) if frames and frames[0].path == each.place.path else None
+        if line is not None:
+            each.place, each.function_line = Place(each.place.path, line, each.place.source), 0
         each.is_error = True
     return problems
+
+
+def _cause(message: BreakMessage) -> str:
+    raised = _OF_FAKES.search(message.explanation)
+    if raised is not None:
+        return f"{raised['error']}: {raised['text']}"
+    return f"{message.type} in {message.operator}" if message.operator else message.type
 
 
 def of_functions(
@@ -148,10 +171,11 @@ def specialization(fact: model.Specialization) -> Problem:
     return Problem(
         id=origins,
         kind="specialization",
-        cause=f"{origins or fact.symbol} = {fact.value}",
+        cause=f"{origins or fact.symbol} = {fact.value}{f', like {fact.beside}' if fact.beside else ''}",
         title=specialized(fact.symbol, fact.value, fact.origins),
         place=Place(fact.path, fact.line, fact.source),
         statement=fact.reason,
+        details=[f"It meets {fact.beside}, which has this size."] if fact.beside else [],
     )
 
 

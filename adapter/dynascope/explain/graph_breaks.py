@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import callers, effect, is_torch
@@ -20,12 +21,16 @@ from dynascope.explain.problem import (
     where,
 )
 from dynascope.facts import model
-from dynascope.facts.break_message import consequences
+from dynascope.facts.break_message import brief, consequences
 from dynascope.facts.distinct import Distinct
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 """The address of PyTorch's page about one type of graph break."""
 Breaks = Sequence[Distinct[model.GraphBreak]]
+Symbols = Callable[[int, str], model.Symbol | None]
+"""Return the symbol of a compile that has this name."""
+_DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
+_EXPRESSION = "data-dependent expression"
 
 
 def title(type: str) -> str:
@@ -43,6 +48,7 @@ def graph_breaks(
     empty: Collection[int],
     identities: Identities,
     positions: Positions = RECORDED,
+    symbols: Symbols = lambda compile, name: None,
 ) -> list[Problem]:
     """Return a problem for each line and type of break, the first one first.
 
@@ -51,15 +57,17 @@ def graph_breaks(
     groups = at_lines(found, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
     # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
     groups.sort(key=lambda group: min(compiles_of(group[1])))
-    return [_problem(line, same, empty, identities) for line, same in groups]
+    return [_problem(line, same, empty, identities, symbols) for line, same in groups]
 
 
-def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities) -> Problem:
+def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities, symbols: Symbols) -> Problem:
     fact = same[0].fact
     recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
     comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
     name = " ".join(filter(None, [fact.registry_id, fact.type]))
-    text = fact.explanation or fact.reason
+    text = fact.explanation or brief(fact.reason)
+    if fact.type in text.partition("\n")[0]:
+        text = text.partition("\n")[2].strip()
     return Problem(
         id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
         kind="graphBreak",
@@ -69,9 +77,9 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         function=fact.function,
         effect=comes_of_it,
         statement=f"{name}: {comes_of_it}.",
-        details=[*([text] if text and text.strip() != fact.type else []), *advice_of_torch(fact)],
+        details=[*([text] if text else []), *advice_of_torch(fact)],
         remedies=break_remedies(fact),
-        notes=[*_led_to(same), *callers(fact), *_more_chains(same)],
+        notes=[*_led_to(same), *_origins(same[0], symbols), *callers(fact), *_more_chains(same)],
         compiles=compiles,
         count=sum(each.fact.count for each in same),
         registry_id=fact.registry_id,
@@ -90,6 +98,15 @@ def _effects(same: Breaks, is_before_graph: bool) -> str:
         f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {effect(known, is_before_graph)}"
         for known, numbers in counts.items()
     )
+
+
+def _origins(each: Distinct[model.GraphBreak], symbols: Symbols) -> Iterator[Note]:
+    """Yield the lines that made the data-dependent symbols which a break names."""
+    message = each.fact.reason.partition("\n\n")[0] if _EXPRESSION in each.fact.reason else ""
+    for name in dict.fromkeys(_DATA_DEPENDENT.findall(message)):
+        symbol = symbols(each.compiles[0], name)
+        if symbol is not None and symbol.path:
+            yield Note(kind="symbol", text=f"{name} is from", place=Place(symbol.path, symbol.line, symbol.source))
 
 
 def _led_to(same: Breaks) -> list[Note]:

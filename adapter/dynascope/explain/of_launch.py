@@ -15,7 +15,7 @@ from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
 from dynascope.explain.problem import Identities, Note, Problem
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
-from dynascope.facts.distinct import Distinct
+from dynascope.facts.distinct import Distinct, symbols_of
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 
@@ -49,7 +49,9 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def breaks(self) -> list[Problem]:
         """Return the graph breaks, from which other problems may follow."""
-        return graph_breaks(apart(self._facts("graph_breaks")), empty(self.compiles), self._identities())
+        return graph_breaks(
+            apart(self._facts("graph_breaks")), empty(self.compiles), self._identities(), symbols=self._symbol
+        )
 
     @property
     def problems(self) -> list[Problem]:
@@ -94,11 +96,14 @@ class ProblemsOfLaunch(Struct, dict=True):
         ]
         return [
             *failed_compiles([each] if each.failure else [], identities),
-            *graph_breaks(apart(facts.graph_breaks), empty([each]), identities),
+            *graph_breaks(apart(facts.graph_breaks), empty([each]), identities, symbols=self._symbol),
             *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
             *coming_recompiles(varying, identities),
             *(one for kind in OF_LINES for one in kind.problems(apart(getattr(facts, kind.facts)), identities)),
         ]
+
+    def _symbol(self, compile: int, name: str) -> model.Symbol | None:
+        return next((each for each in symbols_of(self.reader, compile) if each.name == name), None)
 
     def _identities(self) -> Identities:
         return Identities(self.reader.line_hashes)

@@ -14,7 +14,7 @@ from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
 
-NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "compile", "root"]
+NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
 LONGEST_TITLE = 70
 _LONGEST_LINE = 200
 _GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")

@@ -24,7 +24,7 @@ from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
-LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`."
+LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`, in the thread that calls."
 _BEGINNINGS = {"recompileLimit": "Recompile limit reached", "refused": "Recompile refused"}
 RecompileKind = Literal["recompile", "recompileLimit", "refused", "alsoFailed"]
 """`refused`: `torch._dynamo.config.error_on_recompile` makes an error of it."""

@@ -134,6 +134,10 @@ _BY_KIND: dict[Kind, str] = {
         "different sets, or ask outside of the compiled function."
     ),
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
+    "metadata": (
+        "Each metadata, the second result of `__tensor_flatten__`, is compiled on its own: keep in it only what the "
+        "compiled code needs, and what changes in a tensor; or define `__metadata_guard__` in the class."
+    ),
     "global state": (
         "Call it in the same state each time: gradients on or off, autocast, default dtype, threads, modes such as "
         "that of `with torch.device(…):`."

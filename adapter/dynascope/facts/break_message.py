@@ -21,10 +21,20 @@ _PART = re.compile(r"^  (?=Explanation: |Hint: |Developer debug context: |Higher
 _LINK = "\n\n For more details about this graph break, please visit: "
 _SKIPPED = "Failed to handle graph break gracefully."
 _NOT_RESUMED = "Encountered graph break that we cannot resume from."
-USER_CODE = "\nfrom user code:\n"
 _HOW_TO_SEE_MORE = "\nSet TORCHDYNAMO_VERBOSE=1 "
+_LOGGING = re.compile(
+    r"^(For (more information|extended logs|more debugging help|C\+\+ stack trace)"
+    r"|If you suspect the guard was triggered from C\+\+|consider using data-dependent friendly APIs)[^\n]*\n?",
+    re.MULTILINE,
+)
+_STACK = re.compile(r"^(?:User [Ss]tack[^\n]*|from user code):\n(?P<frames>(?:[ \t]+[^\n]*\n?)*)", re.MULTILINE)
 _NODE_NUMBER = re.compile(r"(?<=[^\W\d])_\d+\b")
 _NUMBER = re.compile(r"\d+")
+_DATA_DEPENDENT = re.compile(
+    r"Could not (?:guard on|extract specialized integer from) data-dependent expression [^\n]*?(?= \()"
+)
+_OPERATOR = "HOP: "
+_EXPLAINED = "\n  Explanation: "
 
 
 class BreakMessage(Struct, kw_only=True):
@@ -34,6 +44,8 @@ class BreakMessage(Struct, kw_only=True):
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     context: str = ""
+    operator: str = ""
+    """The operator in the body of which it is: `torch.cond`."""
     registry_id: str | None = None
     page: str | None = None
 
@@ -55,6 +67,14 @@ def parse_all(message: str) -> list[BreakMessage]:
     return [cause, *others]
 
 
+def explained(error: str) -> BreakMessage | None:
+    """Return the break that the text of another error of Dynamo's tells; None if it tells none."""
+    before, found, _ = error.partition(_EXPLAINED)
+    if not found:
+        return None
+    return _parse_one(error[before.rfind("\n\n") + 1 :].removeprefix("\n"))
+
+
 def consequences(messages: Iterable[str]) -> list[tuple[BreakMessage, list[int]]]:
     """Return what these breaks led to, each with the places of the messages that have it."""
     found: dict[tuple[str, str], tuple[BreakMessage, list[int]]] = {}
@@ -70,8 +90,11 @@ def _parse_one(message: str) -> BreakMessage:
     body, _, link = message.strip().partition(_LINK)
     found = _REGISTRY_ID.search(link)
     type_line, *parts = _PART.split(body)
+    expression = _DATA_DEPENDENT.search(type_line)
     read = BreakMessage(
-        type=type_line.strip().split("\n", 1)[0],
+        type=expression.group()
+        if expression is not None
+        else type_line.strip().split("\n", 1)[0].removeprefix(_OPERATOR),
         registry_id=found.group(1).upper() if found is not None else None,
         page=link.strip().split(maxsplit=1)[0] if link.strip() else None,
     )
@@ -84,6 +107,8 @@ def _parse_one(message: str) -> BreakMessage:
             read.hints.append(text)
         elif name == "Developer debug context":
             read.context = text
+        elif name == "Higher Order Operator":
+            read.operator = text
     return read
 
 
@@ -112,10 +137,15 @@ def without_advice(error: str) -> str:
     return error.partition(_HOW_TO_SEE_MORE)[0]
 
 
+def brief(reason: str) -> str:
+    """Return torch's text of a break without the stack, and without how to log more."""
+    return re.sub(r"\n{3,}", "\n\n", _STACK.sub("", _LOGGING.sub("", without_advice(reason)))).strip()
+
+
 def user_code_of(error: str) -> str:
     """Return the frames of the program in the text of an error of torch's; "" without such."""
-    _, found, frames = without_advice(error).rpartition(USER_CODE)
-    return frames.rstrip() if found else ""
+    frames = [found["frames"].rstrip() for found in _STACK.finditer(without_advice(error))]
+    return frames[-1] if frames else ""
 
 
 def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], otherwise: UserFrame) -> GraphBreak:

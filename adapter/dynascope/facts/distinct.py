@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.reader import View, listed
+from dynascope.facts.reader import Reader, View, listed
 from dynascope.facts.schema import FACTS
 
 F = TypeVar("F", bound=model.Fact)
@@ -60,8 +60,8 @@ def seconds_by_line(view: View) -> dict[int, float]:
     return dict(view.reader.execute(query, ()))
 
 
-def symbols_of(view: View, compile: int) -> list[model.Symbol]:
+def symbols_of(reader: Reader, compile: int) -> list[model.Symbol]:
     """Return all symbols of one compile, of all files."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
-    return list(mapping.read(view.reader.execute(query, (compile,)), view.reader.paths))
+    return list(mapping.read(reader.execute(query, (compile,)), reader.paths))

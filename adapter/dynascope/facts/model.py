@@ -34,10 +34,11 @@ it sets in an object what only its class had; `beside`: it is another in
 modules of the same list; `mark`: the size is marked dynamic; `view`: that of the tensor it is a view of is; `seen`: it
 was another when another function was compiled."""
 
-BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
-"""The effect of a graph break. `resumed`: a graph before it and one after it; `rest uncompiled`: a graph before it, the
-rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: it is an error, because of
-`fullgraph=True`, `error_on_graph_break` or an export."""
+BreakEffect = Literal["resumed", "region uncompiled", "rest uncompiled", "function uncompiled", "raised"]
+"""The effect of a graph break. `resumed`: a graph before it and one after it; `region uncompiled`: it is in a region of
+`torch.utils.checkpoint`, all of which runs as plain Python between two graphs; `rest uncompiled`: a graph before it,
+the rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: it is an error, because
+of `fullgraph=True`, `error_on_graph_break` or an export."""
 
 
 def hash_lines(text: str) -> list[bytes]:
@@ -244,6 +245,8 @@ class Specialization(TracedFact, kw_only=True, gc=False):
     value: str
     reason: str
     origins: list[str] = field(default_factory=list)
+    beside: str = ""
+    """The tensor that the operation takes beside it, and that has this size: `bias: f32[4, 3]`."""
 
 
 class VaryingGuard(Fact, kw_only=True, gc=False):

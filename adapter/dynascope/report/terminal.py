@@ -79,7 +79,7 @@ def _print_note(note: Note, summary: Summary, sources: Sources, console: Console
     text = f"  [yellow]{note.text}[/]" if note.kind == "led to" else f"  [dim]{note.text}[/]"
     if note.place is not None:
         text += f" {_where(note.place)}"
-    if note.kind == "guard" and note.place is not None:
+    if note.kind in ("guard", "symbol") and note.place is not None:
         text += f"  [dim]{escape(sources.line(note.place.path, note.place.line))}[/]"
     if note.subject:
         text += f" {'[dim]in[/] ' if note.place is not None else ''}{escape(note.subject)}"

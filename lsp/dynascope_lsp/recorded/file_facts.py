@@ -128,7 +128,7 @@ class FileFacts:
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
         """Return a symbol of one compile, in whichever file it was created; None if there is none."""
         if compile not in self._symbols:
-            self._symbols[compile] = {each.name: each for each in symbols_of(self.view, compile)}
+            self._symbols[compile] = {each.name: each for each in symbols_of(self.reader, compile)}
         return self._symbols[compile].get(name)
 
     def story(self, cause: Cause, compile: int) -> list[str]:

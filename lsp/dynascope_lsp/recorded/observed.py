@@ -40,7 +40,7 @@ class Observations(Struct, dict=True):
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
         facts, placement, identities = self.facts, self.placement, Identities(self.facts.reader.line_hashes)
-        breaks = graph_breaks(facts.distinct("graph_breaks"), self._empty, identities, placement)
+        breaks = graph_breaks(facts.distinct("graph_breaks"), self._empty, identities, placement, facts.symbol)
         own = [
             breaks,
             coming_recompiles(facts.varying_guards, identities, placement),
@@ -108,7 +108,7 @@ class Observations(Struct, dict=True):
             if line is not None:
                 placed.setdefault(line, []).append(each)
         for line, facts in placed.items():
-            for problem in graph_breaks(apart(facts), self._empty, identities):
+            for problem in graph_breaks(apart(facts), self._empty, identities, symbols=self.facts.symbol):
                 place = problem.place
                 now = self.locate(place.path, place.line)
                 here = [Related(place.path, now, problem.whose)] if now is not None else []

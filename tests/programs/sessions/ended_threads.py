@@ -37,7 +37,9 @@ def main(logs: bool) -> None:
         thread = threading.Thread(target=work, args=(factor,))
         thread.start()
         thread.join()
-        print("threads", threading.active_count(), "alive", sum(each() is not None for each in references))
+        if not logs:  # a dummy thread counts until another thread gets its identifier
+            print("threads", threading.active_count())
+        print("alive", sum(each() is not None for each in references))
 
 
 if __name__ == "__main__":

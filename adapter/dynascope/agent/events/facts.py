@@ -12,6 +12,7 @@ from typing import Any
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.graph.fake_operation import tensor_of_size
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 from dynascope.facts.model import Specialization, TracedFact
@@ -133,7 +134,10 @@ class SpecializationEvents(FactEvents):
         if tgt.is_number and tgt != known["replacements"].get(a):
             sources = (known.get("var_to_sources") or {}).get(a, ())
             origins = [text for text in map(source_text, sources) if text]
-            self.happened(Specialization(symbol=str(a), value=str(tgt), reason=str(msg), origins=origins))
+            beside = tensor_of_size(a, int(tgt)) if tgt.is_integer else ""
+            self.happened(
+                Specialization(symbol=str(a), value=str(tgt), reason=str(msg), origins=origins, beside=beside)
+            )
 
 
 FACT_EVENTS: dict[str, type[FactEvents]] = {"specialization": SpecializationEvents}

@@ -9,11 +9,14 @@ from typing import Any
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.internals.compile.exceptions import stack_of
+from dynascope.agent.internals.compile.exceptions import effect_of, stack_of
+from dynascope.facts import break_message
+from dynascope.facts.model import BreakEffect
 from dynascope.facts.user_stack import UserFrame
 
-Noted = Callable[[str, list[UserFrame]], None]
-"""Called with the reason as Dynamo logs it, and the user's stack, outermost first."""
+Noted = Callable[[BreakEffect, str, list[UserFrame]], None]
+"""Called with the effect, the message, and the user's stack, outermost first."""
+Taken = Callable[[BreakEffect, BaseException], None]
 Raised = Callable[[BaseException], None]
 """Called with the error while every frame that led to it is still being traced; Dynamo may handle it."""
 
@@ -29,7 +32,8 @@ class GraphBreakEvents(Events):
 
         def takes(translator: Any, code_options: Any, reason: str, exc: Any) -> None:
             if not getattr(exc, "logged", False):
-                taken(reason, _stack_or_line(translator, exc))
+                effect, _, message = break_message.split_reason(reason)
+                taken(effect_of(exc, effect), message, _stack_or_line(translator, exc))
 
         def counts(error: Any, category: str = "unimplemented") -> None:
             if category == "graph_break":
@@ -51,17 +55,15 @@ def _stack_or_line(translator: Any, error: Any) -> list[UserFrame]:
 class UnsupportedEvents(Events):
     """Call `raised` with errors as they are made, and `taken` as Dynamo breaks the graph or gives the frame up for one.
 
-    `taken` gets the reason as Dynamo logs it, and the error.
-
-    Both return before the tracing continues.
+    `taken` gets the effect, and the error. Both return before the tracing continues.
     """
 
-    def __init__(self, raised: Raised, taken: Callable[[str, BaseException], None], failures: HookFailures) -> None:
+    def __init__(self, raised: Raised, taken: Taken, failures: HookFailures) -> None:
         super().__init__(failures)
 
         def takes(translator: Any, code_options: Any, reason: str, exc: Any) -> None:
             if not getattr(exc, "logged", False):
-                taken(reason, exc)
+                taken(effect_of(exc, break_message.split_reason(reason)[0]), exc)
 
         self.call_before(torch_names.LOG_GRAPH_BREAK, takes)
         for name in (torch_names.UNSUPPORTED, torch_names.USER_ERROR, torch_names.STEP_UNSUPPORTED):

@@ -37,6 +37,7 @@ from dynascope.explain.details import Effect
 from dynascope.explain.graph_breaks import title
 from dynascope.explain.stops import breaks, graph_end
 from dynascope.facts import break_message
+from dynascope.facts.model import BreakEffect
 from dynascope.wire.dap import ExceptionInfo
 
 
@@ -77,18 +78,29 @@ class GraphBreaks(FilterSource):
         if again or self._tell_once(state, error, "first chance"):
             self._first_told.put(error, True)
 
-    def _taken(self, reason: str, error: BaseException) -> None:
+    def _taken(self, effect: BreakEffect, error: BaseException) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             if self._stacks.get(error) is None:
                 self._stacks.put(error, stack)
-            self._tell_once(state, error, break_message.split_reason(reason)[0])
+            self._tell_once(state, error, effect)
 
         self.hook.during_instruction(serve)
 
     def _leaving(self, error: BaseException) -> None:
         """Stop as the outermost frame is left for an error that Dynamo has not taken but raises."""
-        if self._stacks.get(error) is not None and not self._told.get(error):
-            self.hook.during_instruction(lambda state, stack: self._tell_once(state, error, "raised"))
+        broke: BaseException | None = error
+        while broke is not None and self._stacks.get(broke) is None:
+            broke = broke.__cause__ or broke.__context__  # of an operator's body, for which another error is raised
+        told = broke or error
+        if self._told.get(told) or (broke is None and not break_message.explained(exceptions.message_of(error))):
+            return
+
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
+            if broke is None:  # the frames that it has left are gone (2.14)
+                self._stacks.put(told, stack)
+            self._tell_once(state, told, "raised")
+
+        self.hook.during_instruction(serve)
 
     def _tell_once(self, state: ThreadState, error: BaseException, effect: Effect) -> bool:
         """Report a break once for each compile; return whether it stopped."""

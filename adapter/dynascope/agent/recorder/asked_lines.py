@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.facts.model import CompileFacts
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import guarded_value, of_metadata, readable
 
 _COMPILES_KEPT = 200
 _OF_TENSORS = ("size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set")
@@ -16,6 +16,8 @@ class AskedLines:
 
     def __init__(self) -> None:
         self._by_compile: dict[str, dict[str, Place]] = {}
+        self._subclasses: dict[str, str] = {}
+        """By compile: the tensor subclass of which a guard checks the metadata, if there is only one."""
 
     def compile_ended(self, facts: CompileFacts) -> None:
         """Remember the lines of this compile."""
@@ -24,6 +26,9 @@ class AskedLines:
             for each in facts.guards
             if each.kind == "TENSOR_MATCH" and each.line
         }
+        subclasses = {each.expression for each in facts.guards if each.kind == "TENSOR_SUBCLASS_METADATA_MATCH"}
+        if len(subclasses) == 1:
+            self._subclasses[facts.compile.compile_id] = subclasses.pop()
         for special in facts.specializations:
             places.update({readable(origin): (special.path, special.line) for origin in special.origins})
         if places:
@@ -31,6 +36,11 @@ class AskedLines:
             self._by_compile[facts.compile.compile_id] = places
             if len(self._by_compile) > _COMPILES_KEPT:
                 del self._by_compile[next(iter(self._by_compile))]
+
+    def guard(self, compile_id: str, guard: str) -> str:
+        """Return a guard with the tensor of which it checks the metadata, if that is known."""
+        tensor = self._subclasses.get(compile_id)
+        return guard if tensor is None else of_metadata(guard, tensor)
 
     def line(self, compile_id: str, guard: str) -> Place | None:
         """Return the line for which a compile has a guard on a tensor; None if it is not known."""

@@ -193,8 +193,7 @@ class CompileRecording:
     def guards_built(self, output: Any, kept: list[Any]) -> None:
         self._built_guards = built_guards(output, kept, path_of_file)
 
-    def graph_break(self, logged: str, stack: list[UserFrame]) -> None:
-        effect, _, message = break_message.split_reason(logged)
+    def graph_break(self, effect: BreakEffect, message: str, stack: list[UserFrame]) -> None:
         self._add_break(effect, message, stack)
 
     def graph_break_counted(self, message: str) -> None:
@@ -222,6 +221,7 @@ class CompileRecording:
 
     def _recompile(self, reason: str, frame: Any, asked_lines: AskedLines) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)
+        failed.guard = asked_lines.guard(failed.failed_compile_id, failed.guard)
         if failed.path is None and not failed.no_line_needs_it:
             failed.path, failed.line = asked_lines.line(failed.failed_compile_id, failed.guard) or (None, None)
         made = failed_guard.recompile(failed, frame)

@@ -33,7 +33,7 @@ from dynascope.explain.kinds import FILTERS, KINDS
 from dynascope.explain.problem import first_line
 from dynascope.explain.recompiles import RecompileKind
 from dynascope.facts import break_message, user_stack
-from dynascope.facts.model import Recompile, TracedFact
+from dynascope.facts.model import BreakEffect, Recompile, TracedFact
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.user_stack import UserFrame
@@ -140,8 +140,8 @@ class TimelineObserver(TraceObserver):
 
     # ---- events during a trace, and before it
 
-    def _graph_break(self, logged: str, stack: list[UserFrame]) -> None:
-        self._add_break(break_message.split_reason(logged)[2], stack)
+    def _graph_break(self, effect: BreakEffect, message: str, stack: list[UserFrame]) -> None:
+        self._add_break(message, stack)
 
     def _graph_break_counted(self, message: str) -> None:
         if message not in self._breaks:

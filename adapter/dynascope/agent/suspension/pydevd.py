@@ -21,7 +21,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import tracing_off
 from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
-from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
+from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own, leave
 from dynascope.agent.suspension.debugpy.ended_threads import tell_threads_apart
 from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
 from dynascope.agent.suspension.debugpy.resuming import Resuming, RuntimeSteps
@@ -86,6 +86,8 @@ class PydevdSuspension(Suspension):
         self._originals: list[tuple[Any, str, Any]] = []
         self._raised: dict[int, BaseException] = {}
         """By thread ident: the exception of a job on that thread, to be raised where it waits."""
+        self._waiting: set[int] = set()
+        """The idents of threads that stop at compile time."""
         self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
         imports = LibraryImports(self._pydevd, self._tracing.start_events, self._starts_matter, self._lines_stopped_at)
         self._replace(importlib._bootstrap, tracing_off.NAME, imports.wrapped())
@@ -143,7 +145,7 @@ class PydevdSuspension(Suspension):
                 self.observer.suspend_requested()
 
         def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.has_passed() or not self.may_stop or is_contained():
+            if self._steps.has_passed() or not self.may_stop or is_contained() or self._is_dynamos():
                 return None
             self._steps.forget()
             self.observer.stopped_at_runtime()
@@ -159,6 +161,13 @@ class PydevdSuspension(Suspension):
 
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
+
+    def _is_dynamos(self) -> bool:
+        """Whether this thread is in Dynamo's code, where pydevd may not suspend it.
+
+        It would keep Dynamo's lock, for which other compiles wait; it stops where its compile begins instead.
+        """
+        return self._tracing.is_off and threading.get_ident() not in self._waiting
 
     def _keep_entries(self, api: Any) -> None:
         """Place the entry breakpoints again whenever pydevd removes all breakpoints of a file."""
@@ -203,7 +212,11 @@ class PydevdSuspension(Suspension):
                 why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
                 pydevd.set_suspend(thread, why)
             if self.may_stop:
-                pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None)
+                self._waiting.add(threading.get_ident())
+                try:
+                    pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None)
+                finally:
+                    self._waiting.discard(threading.get_ident())
             else:  # the client has left since
                 self._set_step(-1, None)
 
@@ -376,14 +389,4 @@ class PydevdSuspension(Suspension):
         """Stop tracing in a child that debugpy does not follow: its first stop would never end."""
         if self.follows_children:
             return
-        from _pydev_bundle import pydev_monkey
-
-        if getattr(self._constants, "PYDEVD_USE_SYS_MONITORING", False):
-            from _pydevd_sys_monitoring import pydevd_sys_monitoring
-
-            pydevd_sys_monitoring.stop_monitoring(all_threads=True)
-        else:
-            self._pydevd.disable_tracing()
-            threading.settrace(None)  # type: ignore[arg-type]
-        pydev_monkey.undo_patch_thread_modules()  # threads that the child starts would be traced
-        self._constants.set_global_debugger(None)
+        leave(self._pydevd, self._constants)

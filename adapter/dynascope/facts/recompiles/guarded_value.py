@@ -12,11 +12,11 @@ from typing import Literal
 from msgspec import Struct
 
 Kind = Literal[
-    "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set",
-    "sizes", "length", "type", "identity", "aliases", "keys", "elements", "attribute", "global state", "other",
+    "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set", "sizes", "length",
+    "type", "identity", "aliases", "keys", "elements", "attribute", "metadata", "global state", "other",
 ]  # fmt: skip
 """`sizes`: how those of several tensors compare; `aliases`: whether several are one object; `attribute`: whether it
-exists; `other`: only the text is known."""
+exists; `metadata`: the second result of `__tensor_flatten__`; `other`: only the text is known."""
 
 
 class GuardedValue(Struct, frozen=True):
@@ -48,6 +48,7 @@ _TEXTS: dict[Kind, str] = {
     "keys": "keys of {0}",
     "elements": "elements of {0}",
     "attribute": "names in {0}",
+    "metadata": "metadata of {0}",
 }
 _PREFIX = re.compile(r"L\['(\w+)'\]")
 _STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)|___check_(?P<modes>torch_function_mode)_stack\(\)")
@@ -75,12 +76,15 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("elements", re.compile(r"(?:not )?(?:frozen)?set\.__contains__\((?P<name>.+?), .+\)$")),
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("keys", re.compile(r"(?:'.*'|[\w.-]+) in (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
+    ("metadata", re.compile(r"___check_metadata\((?P<name>.+)\)$")),
     ("length", re.compile(r"len\((?P<name>.+?)\) (?:[=!]=|>) \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
     ("value", re.compile(r"(?P<name>dict\(type\([\w.'\"\[\]]+\)\.__dict__\)\['\w+'\]) (?:[!=]=|is not|is) .+$")),
     ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) (?:'.*'|\".*\"|[^<>]+)$")),
     ("value", _BOUND),
 )
+_METADATA = re.compile(r"___check_metadata_\d+_c\d+/\d+")
+_SUBCLASS = "a tensor subclass"
 _NUMBER = re.compile(r"\d+")
 _SIZES = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)")
 _OF_OPTIMIZER = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
@@ -94,7 +98,7 @@ _READABLE = (
 
 def guarded_value(guard: str) -> GuardedValue:
     """Return the value that a failed guard is about."""
-    guard = _PREFIX.sub(r"\1", guard)
+    guard = of_metadata(_PREFIX.sub(r"\1", guard))
     state = _STATE.match(guard)
     if state is not None:
         return GuardedValue("global state", " ".join((state["names"] or f"{state['modes']}s").split()))
@@ -121,6 +125,11 @@ def guarded_value(guard: str) -> GuardedValue:
     if sizes:
         return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
     return GuardedValue("other", _NUMBER.sub("#", guard))
+
+
+def of_metadata(guard: str, tensor: str = _SUBCLASS) -> str:
+    """Return `___check_metadata(x)` for a guard on the metadata of a tensor: torch names none."""
+    return _METADATA.sub(f"___check_metadata({tensor})", guard)
 
 
 def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> bool:
@@ -172,6 +181,8 @@ _TYPE_OF_TENSOR = re.compile(
     r".* but found <class '(?:.*\.)?(?P<met>[^'.]+)'>(?P<of>)"
 )
 _FLOAT = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)")
+_WANTED: dict[Kind, str] = {"length": "be 0", "metadata": "equal what it was then"}
+"""The clauses of guards that have no other."""
 _BOOLS = {"0": "False", "1": "True"}
 
 
@@ -184,8 +195,6 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
             return f"be {_BOOLS.get(found['wanted'], found['wanted'])}"
         case "length" if found := _LENGTH.search(guard):
             return f"be {'more than ' if found['operator'] == '>' else ''}{found['length']}"
-        case "length":
-            return "be 0"
         case "type" if found := _TYPE_OF_TENSOR.match(guard) or _CLASS.search(guard):
             return f"be {found['name'] or found['of'] or 'that of a tensor'}"
         case "identity" if found := _CLASS.search(guard):
@@ -200,7 +209,7 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
             return f"{'lack' if found['absent'] else 'have'} {found['name'] or found['key'] or found['element']}"
         case "value" | "keys" if found := _EQUAL.search(guard):
             return f"{'not ' if found['operator'] in ('!=', 'is not') else ''}be {readable(found['value'])}"
-    return None
+    return _WANTED.get(subject.kind)
 
 
 def met(guard: str) -> str | None:

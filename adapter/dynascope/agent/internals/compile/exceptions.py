@@ -7,7 +7,11 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dynascope.agent.internals.frames.translators import locals_of
+from dynascope.facts.model import BreakEffect
 from dynascope.facts.user_stack import UserFrame
+
+_CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 
 
 def message_of(error: BaseException) -> str:
@@ -67,6 +71,19 @@ def reached_recompile_limit(error: BaseException | None) -> bool:
     return error is not None and (
         type(error).__name__ == "FailOnRecompileLimitHit" or "recompile limit exceeded" in str(error)[:200].lower()
     )
+
+
+def effect_of(error: BaseException | None, effect: BreakEffect) -> BreakEffect:
+    """Return what comes of an error that Dynamo breaks at, from the effect that its log tells.
+
+    It leaves `variables.higher_order_ops.speculate_subgraph*` (2.0) where it is in the body of an operator.
+    """
+    if effect != "resumed" or error is None:
+        return effect
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name.startswith("speculate_subgraph") and locals_of(frame).get("description") == _CHECKPOINT:
+            return "region uncompiled"
+    return effect
 
 
 def stack_of(error: Any) -> list[UserFrame]:

@@ -137,6 +137,8 @@ def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> An
 def _met(subject: GuardedValue, value: Any) -> str | None:
     names = readable(subject.expression)
     match subject.kind:
+        case "metadata":  # to read it would run the program's `__tensor_flatten__`
+            return None
         case "length":
             container = next((each for each in _CONTAINERS if issubclass(type(value), each)), None)
             return None if container is None else f"{subject.text}: {container.__len__(value)}"

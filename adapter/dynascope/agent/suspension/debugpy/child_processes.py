@@ -11,6 +11,7 @@ import functools
 import importlib
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -35,6 +36,21 @@ def unloaded() -> Iterator[None]:
     pydevd.SetupHolder.setup = None  # else child processes of the program connect to the adapter of this debugger
     with pydev_monkey.skip_subprocess_arg_patch():
         yield
+
+
+def leave(debugger: Any, constants: Any) -> None:
+    """Stop tracing this process, forked from a debugged one; `constants`: `pydevd_constants`."""
+    from _pydev_bundle import pydev_monkey
+
+    if getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
+        from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+        pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+    else:
+        debugger.disable_tracing()
+        threading.settrace(None)  # type: ignore[arg-type]
+    pydev_monkey.undo_patch_thread_modules()  # threads that the child starts would be traced
+    constants.set_global_debugger(None)
 
 
 _INDUCTOR = "torch._inductor"

@@ -1,0 +1,39 @@
+"""Read the operation that Dynamo computes on fake tensors, where its shapes decide something."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from dynascope.agent.internals.frames.translators import locals_of
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, symbolic_text, tensor_text
+from dynascope.facts.recompiles.guarded_value import readable
+
+_COMPUTES = "get_fake_value"
+
+
+def tensor_of_size(symbol: Any, size: int) -> str:
+    """Return `bias: f32[4, 3]`, a tensor of this size that meets the symbol's; "" if none does.
+
+    The operation is that of `torch._dynamo.utils.get_fake_value` (2.0), on this thread.
+    """
+    for node in getattr(_node(), "all_input_nodes", ()):
+        value = node.meta.get("example_value")
+        if not is_tensor(value) or str(symbol) in map(symbolic_text, value.shape):
+            continue
+        if any(type(each) is int and each == size for each in value.shape):  # to compare with a symbol would guard it
+            argument = node.meta.get("grapharg")
+            source = source_text(argument.source) if argument is not None else None
+            return f"{readable(source) if source else node.name}: {tensor_text(value)}"
+    return ""
+
+
+def _node() -> Any:
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == _COMPUTES:
+            return locals_of(frame).get("node")
+        frame = frame.f_back
+    return None
