@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from dynascope.facts.generated import recorded
+from dynascope.facts.model import hash_lines
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 
@@ -61,6 +62,24 @@ def test_a_traceback_begins_in_the_program(tmp_path: Path):
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("edited", ["program.py", "layers.py"])
+def test_facts_have_the_lines_as_imported_though_a_file_is_edited_before_it_is_traced(tmp_path: Path, edited: str):
+    (tmp_path / "layers.py").write_text("def g(x):\n    return x * 2\n")
+    source = f"""
+from layers import g
+path = os.path.join(os.path.dirname(os.path.abspath(__file__)), {edited!r})
+text = open(path).read()
+open(path, "w").write("# a line\\n" + text)
+torch.compile(lambda x: g(f(x)), backend="eager")(torch.ones(3))
+"""
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", source=source)
+    assert ended.returncode == 0, ended.stderr
+    text = (tmp_path / edited).read_text().partition("\n")[2]
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        (traced,) = reader.view(str(tmp_path / edited)).sources.values()
+    assert traced.line_hashes == hash_lines(text)
+
+
 def test_pytest_by_its_name(tmp_path: Path):
     (tmp_path / "test_it.py").write_text("from program import compiled\ndef test_it():\n    compiled()\n")
     ended = run(tmp_path, "-m", "dynascope", "run", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")

@@ -50,6 +50,17 @@ def test_an_edited_line_is_said_to_be(workspace: Path):
     assert "has changed since" in report()
 
 
+def test_a_line_that_has_moved_is_shown_where_it_is_now(workspace: Path):
+    path = workspace / "layers.py"
+    before = path.read_text()
+    line = next(number for number, text in enumerate(before.split("\n"), 1) if "h.sum() > 0" in text)
+    path.write_text(f"# new\n# new\n{before}")
+    said = f"The file has changed since: this was line {line}."
+    assert re.search(rf"❱ *{line + 2} .*h\.sum\(\) > 0", report()) and said in report()
+    report("--html", "page.html")
+    assert said in Path("page.html").read_text()
+
+
 def test_json_holds_everything(workspace: Path):
     with Reader.open(workspace / ".dynascope" / "facts.db") as reader:
         stored = [reader.compile(each.id) for each in reader.compiles()]

@@ -7,6 +7,7 @@ in sympy's.
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import Literal
 
@@ -17,6 +18,8 @@ from dynascope.facts.profile import Profile
 from dynascope.facts.user_stack import UserFrame
 
 LINE_HASH_BYTES = 4
+_COMMENT = re.compile(rb"(?:^|\s)#[^'\"]*$")
+"""A comment, unless it may be the end of a text that has a `#` in it."""
 SHORTEST_WAIT = 0.1
 """Seconds of waiting for other ranks that are worth a word."""
 
@@ -42,7 +45,7 @@ of `fullgraph=True`, `error_on_graph_break` or an export."""
 
 
 def hash_lines(text: str) -> list[bytes]:
-    """Return a hash of `LINE_HASH_BYTES` bytes for each line without its line end."""
+    """Return a hash of `LINE_HASH_BYTES` bytes for each line, see `hash_source`."""
     return apart(hash_source(text.encode(errors="surrogatepass")))
 
 
@@ -52,9 +55,19 @@ def apart(hashes: bytes) -> list[bytes]:
 
 
 def hash_source(content: bytes) -> bytes:
-    """Return joined line hashes; as in editors, form feeds and Unicode separators end no line."""
+    """Return joined line hashes; as in editors, form feeds and Unicode separators end no line.
+
+    Lines that differ only in white space or in a comment at their end have the same hash.
+    """
     lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
-    return b"".join([zlib.crc32(line).to_bytes(LINE_HASH_BYTES, "little") for line in lines])
+    return b"".join([zlib.crc32(_without_layout(line)).to_bytes(LINE_HASH_BYTES, "little") for line in lines])
+
+
+def _without_layout(line: bytes) -> bytes:
+    if b"#" in line:
+        line = _COMMENT.sub(b"", line)
+    has_text = b"'" in line or b'"' in line
+    return line.strip() if has_text else b"".join(line.split())
 
 
 class Run(Struct, kw_only=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,6 +19,7 @@ from msgspec import Struct
 from dynascope.facts import model, store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
+from dynascope.facts.moved import MovedFolders
 from dynascope.facts.profile import Profile
 from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
 from dynascope.facts.store import T, decoded, decoding
@@ -30,27 +32,32 @@ OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELE
 class _Paths(dict[int, str]):
     """The paths of sources by number, each looked up once."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
 
     def __missing__(self, source: int) -> str:
-        row = self._connection.execute("SELECT path FROM source WHERE id = ?", (source,)).fetchone()
-        path: str = row[0] if row else ""
-        self[source] = path
+        row = self._reader.execute("SELECT path FROM source WHERE id = ?", (source,)).fetchone()
+        path = self[source] = self._reader.moved.now(row[0]) if row else ""
         return path
 
 
 class Reader:
     """Read a store; open it with `Reader.open(path)`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
-        self.paths = _Paths(connection)
+        self._path = path
+        self.paths = _Paths(self)
 
     @classmethod
     def open(cls, path: Path) -> Reader:
         """Open a store. Raises StoreMissing or StoreUnreadable, whose texts are for the user."""
-        return cls(store.open_for_reading(path))
+        return cls(store.open_for_reading(path), path)
+
+    @cached_property
+    def moved(self) -> MovedFolders:
+        """Return where the files of folders are that are not on this machine."""
+        return MovedFolders(self._path, [row[0] for row in self.execute("SELECT DISTINCT folder FROM run")])
 
     def close(self) -> None:
         self._connection.close()
@@ -106,7 +113,7 @@ class Reader:
                 f"WHERE {OF_LAUNCH.format(alias='compile_source')} ORDER BY path",
                 (launch,),
             )
-        return [row[0] for row in rows if row[0]]
+        return [self.moved.now(row[0]) for row in rows if row[0]]
 
     def compiles(self, launch: str | None = None) -> list[model.Compile]:
         """Return the compiles in the order they ended, of one launch or of all."""
@@ -181,9 +188,11 @@ class Reader:
 
     def view(self, path: str, launch: str | None = None) -> View | None:
         """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
+        recorded = self.moved.recorded(path)
+        query = f"SELECT id, line_hashes FROM source WHERE path IN ({', '.join('?' * len(recorded))})"
         sources = {
             row[0]: model.TracedSource(id=row[0], path=path, line_hashes=model.apart(row[1]))
-            for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
+            for row in self._connection.execute(query, recorded)
         }
         if not sources:
             return None

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -33,13 +33,15 @@ _encode = msgspec.json.Encoder().encode
 
 Later = Profile | LaterForm | model.CudaGraphsSkipped
 """A record of torch's work for a compile that has ended."""
+HashesOf = Callable[[str], bytes | None]
 
 
 class Interning:
     """The numbers of one writer: `begin`, then `text`, `source` …, `flush`, and `commit` or `rollback`."""
 
-    def __init__(self, connection: sqlite3.Connection, run: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, run: int, hashes_of: HashesOf) -> None:
         self._connection = connection
+        self._hashes_of = hashes_of
         self._run = run
         self._texts: dict[str, int] = {}
         self._sources: dict[str, int] = {}
@@ -91,7 +93,8 @@ class Interning:
 
     def _store_source(self, path: str) -> int:
         try:
-            hashes = model.hash_source(Path(path).read_bytes())
+            imported = self._hashes_of(path)
+            hashes = model.hash_source(Path(path).read_bytes()) if imported is None else imported
         except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
             hashes = b""
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
@@ -109,7 +112,8 @@ _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != 
 class Writer:
     """Write to one store. Raises StoreUnreadable when it is unusable, sqlite3.Error when a write fails."""
 
-    def __init__(self, path: Path, run: model.Run) -> None:
+    def __init__(self, path: Path, run: model.Run, hashes_of: HashesOf = lambda path: None) -> None:
+        """Take what returns the joined hashes of the lines of a file as imported, if they are known."""
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._connection = store.open_for_writing(path)
@@ -118,7 +122,7 @@ class Writer:
         values = [encodable(getattr(run, name)) for name in _RUN_COLUMNS]
         inserted = self._connection.execute(f"INSERT INTO run ({columns}) VALUES ({marks})", values)
         self.run = int(inserted.lastrowid or 0)
-        self._interning = Interning(self._connection, self.run)
+        self._interning = Interning(self._connection, self.run, hashes_of)
 
     def belongs_to_this_process(self) -> bool:
         """Whether this process created it; a forked child must not use its parent's SQLite locks."""

@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from dynascope.explain.compiles import CHANGED, MOVED
 from dynascope.facts import model, store
+from dynascope.facts.alignment import Alignment
 from dynascope.facts.reader import Reader
 
 
@@ -46,13 +48,19 @@ CONTEXT = 2
 
 
 class CodeFrame(Struct):
-    """The lines of a file around `line`; `stale` if that line has changed since it was traced."""
+    """The lines of a file around `line`, where the traced line `then` is now; `stale` if it has changed since."""
 
     path: str
     line: int
+    then: int
     first_line: int
     lines: list[str]
     stale: bool
+
+    @property
+    def remark(self) -> str:
+        """Return what is said of a line that has changed or moved since; "" of others."""
+        return CHANGED if self.stale else MOVED.format(self.then) if self.line != self.then else ""
 
 
 class Sources:
@@ -64,12 +72,15 @@ class Sources:
         self._hashes: dict[int, list[bytes]] = {}
 
     def around(self, path: str, line: int, source: int, context: int = CONTEXT) -> CodeFrame | None:
-        """Return the lines around `line`; None when the file is not here, or has no such line."""
-        text = self._text(path)
+        """Return the lines around a traced one; None when the file is not here, or has no such line."""
+        text, then = self._text(path), line
+        stale = self._is_stale(line, text, source)
+        if stale and (now := self._now(line, text, source)) is not None:
+            line, stale = now, False
         if not 1 <= line <= len(text):
             return None
         first = max(line - context, 1)
-        return CodeFrame(path, line, first, text[first - 1 : line + context], self._is_stale(line, text, source))
+        return CodeFrame(path, line, then, first, text[first - 1 : line + context], stale)
 
     def line(self, path: str, line: int) -> str:
         """Return one line without its indentation; "" when there is none."""
@@ -86,10 +97,20 @@ class Sources:
             known = self._texts[path] = content.split("\n")
         return known
 
-    def _is_stale(self, line: int, text: list[str], source: int) -> bool:
+    def _now(self, line: int, text: list[str], source: int) -> int | None:
+        """Return where a traced line is now; None where it has changed or is gone."""
+        return Alignment(self._hashes_of(source), model.hash_lines("\n".join(text))).now(line)
+
+    def _hashes_of(self, source: int) -> list[bytes]:
         hashes = self._hashes.get(source)
         if hashes is None:
             hashes = self._hashes[source] = self._reader.line_hashes(source)
+        return hashes
+
+    def _is_stale(self, line: int, text: list[str], source: int) -> bool:
+        hashes = self._hashes_of(source)
+        if not 1 <= line <= len(text):
+            return True
         return line > len(hashes) or hashes[line - 1] != model.hash_lines(text[line - 1])[0]
 
 

@@ -134,8 +134,8 @@ def _print_code(frame: CodeFrame | None, console: Console) -> None:
             background_color="default",
         )
     )
-    if frame.stale:
-        console.print("  [magenta]The line has changed since.[/]")
+    if frame.remark:
+        console.print(f"  [magenta]{frame.remark}[/]")
 
 
 def _where(place: Place) -> str:

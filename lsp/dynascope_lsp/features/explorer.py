@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 from dynascope.explain.problem import Place
+from dynascope.facts.alignment import Alignment
 from dynascope.facts.launches import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.report.profile import measured as profiles
 
-from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.launch_rows import runs_of_program
 from dynascope_lsp.explorer.rows import launch_of

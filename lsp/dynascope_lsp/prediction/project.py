@@ -17,9 +17,9 @@ from itertools import islice
 from dynascope.explain.expected_breaks import expected_break
 from dynascope.explain.problem import Identities, Place
 from dynascope.facts import model
+from dynascope.facts.alignment import common_ends
 from msgspec import Struct, structs
 
-from dynascope_lsp.documents.alignment import common_ends
 from dynascope_lsp.documents.syntax import module_candidates
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter

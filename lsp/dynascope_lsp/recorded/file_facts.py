@@ -13,6 +13,7 @@ from dynascope.explain.coming_recompiles import not_yet_met
 from dynascope.explain.problem import Positions
 from dynascope.explain.recompiles import story
 from dynascope.facts import model
+from dynascope.facts.alignment import Alignment
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
@@ -21,7 +22,6 @@ from dynascope.facts.profile import seconds_of_calls
 from dynascope.facts.reader import View
 from dynascope.facts.recompiles.causes import Cause
 
-from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.documents.text import Text
 
 BLOCK = 64

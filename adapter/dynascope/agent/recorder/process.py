@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.events.torch_names import DYNAMO
 from dynascope.agent.program import collector
 from dynascope.agent.program.import_hooks import when_imported
+from dynascope.agent.recorder.imported_sources import ImportedSources
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import command_line
@@ -134,12 +135,14 @@ class _Recording:
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         self._hooking = threading.Lock()
         self._board = Board()
+        self._sources = ImportedSources()
         self._not_yet_imported: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         if not self.is_on:
             self.is_on = True
             self._board.open()
+            self._sources.begin()
             collector.prepare()
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
@@ -153,6 +156,7 @@ class _Recording:
     def pause(self) -> None:
         """Remove the hooks; a compile in progress is still written."""
         self.is_on = False
+        self._sources.end()
         self._board.close()
         self._not_yet_imported()
         self.say = _say
@@ -186,6 +190,7 @@ class _Recording:
                         keeps_guard_costs=self.what == GUARD_COSTS and not for_guards,
                     )
                     self._board.program(_program(), _rank())
+                self._sources.note_main()
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
             finally:
@@ -197,7 +202,7 @@ class _Recording:
             return
         with self._contained_store():
             if self._writer is None:
-                self._writer = Writer(self._path, _run(self._began))
+                self._writer = Writer(self._path, _run(self._began), self._sources.hashes_of)
                 _at_the_end_of_a_worker(self.end)
                 prune(self._path, self._writer.run)
                 self._numbers.clear()
