@@ -18,7 +18,7 @@ class MovedFolders:
         self._before = sorted({each for each in folders if self._root and not os.path.isdir(each)})
 
     def now(self, path: str) -> str:
-        """Return the path of a recorded file on this machine; the recorded one where it is not below the store."""
+        """Return the path of a recorded file on this machine; itself if the file is not there."""
         for folder in self._before:
             if path.startswith(folder + os.sep):
                 found = self._root + path[len(folder) :]
