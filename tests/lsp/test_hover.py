@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import attrs
 
 from tests.lsp.editor import PULLS, editor, run
+from tests.lsp.recording import line_of, program, record
 from tests.support.facts import sample
 
 
@@ -112,5 +114,47 @@ def test_shapes_come_first_and_diagnostics_not_twice(tmp_path: Path):
                 assert ("Data-dependent branching" in await each.hover(uri, 5, 4)) == says_it
                 text = await each.hover(uri, 5, 7)  # `h`, on the line that breaks
                 assert text.startswith("**`h`** while Dynamo traced") and ("Data-dependent" in text) == says_it
+
+    run(scenario)
+
+
+USES = """
+    import torch
+
+
+    @torch.compile(backend="eager")
+    def f(x, up, other):
+        x = x.unsqueeze(0)
+        if up:
+            x = x.sum(-1)
+        x += 1
+        torch._dynamo.graph_break()
+        return x * other
+
+
+    f(torch.ones(3, 4), True, torch.ones(3))
+    f(torch.ones(3, 4), False, torch.ones(1))
+"""
+
+
+def test_a_use_shows_the_value_that_is_read_in_each_compile(tmp_path: Path):
+    path = program(tmp_path, "uses.py", USES)
+    record(tmp_path, path.name)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(path)
+
+            async def value(text: str, word: str) -> dict[str, str]:
+                number = line_of(path, text)
+                line = path.read_text().splitlines()[number - 1]
+                told = await each.hover(uri, number, line.index(word))
+                return dict(re.findall(r"\| `(f32.*?)` \| (\S.*?) \|", told))
+
+            assert await value("unsqueeze", "x = ") == {"f32[1, 3, 4]": "0/0, 0/1"}
+            assert await value("unsqueeze", "x.uns") == {"f32[3, 4]": "0/0, 0/1"}
+            assert await value("sum", "x.sum") == {"f32[1, 3, 4]": "0/0"}
+            assert await value("x += 1", "x") == {"f32[1, 3]": "0/0", "f32[1, 3, 4]": "0/1"}
+            assert "not used in this graph" in await each.hover(uri, line_of(path, "def f"), 13)
 
     run(scenario)

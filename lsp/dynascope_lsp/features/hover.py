@@ -39,7 +39,10 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
     name = snapshot.text.word_at(position)
     if name is None or snapshot.facts is None or snapshot.placement is None:
         return []
-    found = values_of(snapshot, name, position.line + 1)
+    column = snapshot.text.column(position)
+    read = [each for each in snapshot.text.index.read.get(position.line + 1, ()) if each.id == name]
+    is_read = any(each.col_offset <= column <= (each.end_col_offset or 0) for each in read)
+    found = values_of(snapshot, name, position.line + 1, is_read)
     if not found:
         return []
     return [markdown.values(snapshot.facts, name, by_value(found))]

@@ -209,6 +209,14 @@ class FactPositions(Positions):
         placed = [(self.now(each.fact), each) for each in self._facts.tensors(min(then), max(then))]
         return [(line, each) for line, each in placed if line is not None and first_line <= line <= last_line]
 
+    def traced(self, line: int) -> set[int]:
+        """Return the numbers of the compiles that traced a present line."""
+        then = {(number, each) for number, a in self._alignments.items() for each in a.then(line, line)}
+        times = (
+            each for line in {line for _, line in then} for each in self._facts.view.facts("line_times", line, line)
+        )
+        return {each.compile for each in times if (each.source, each.line) in then}
+
     @cached_property
     def identical(self) -> bool:
         """Whether the text is still the recorded one."""

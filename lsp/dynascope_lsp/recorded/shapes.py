@@ -18,16 +18,19 @@ REACH = 400
 Seen = Distinct[model.TracedTensor]
 
 
-def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
-    """Return a name's values at a line: those assigned there, else by the nearest assignment
-    above it in its function, else by one below it (a loop's last iteration)."""
+def values_of(snapshot: Snapshot, name: str, line: int, is_read: bool = False) -> list[Seen]:
+    """Return a name's values at a line: those assigned there, else at the nearest line.
+
+    That is the nearest assignment above it in its function, else one below it, as in a loop's last iteration.
+    `is_read`: the name is read there, before the line assigns it anew (`x = x.sum()`).
+    """
     assert snapshot.placement is not None
     here = [
         each
         for _, each in snapshot.placement.tensors(line, line)
         if (each.fact.name, each.fact.role) == (name, "assigned")
     ]
-    if here:
+    if here and not is_read:
         return here
     function = snapshot.text.index.function_at(line)
     first = max(function.first_line if function else 1, line - REACH)
@@ -40,9 +43,23 @@ def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
         for place, each in snapshot.placement.tensors(function.first_line, function.first_line):
             if each.fact.name == name:
                 found.setdefault(place, []).append(each)
-    above = [place for place in found if place < line or found[place][0].fact.role == "parameter"]
-    nearest = max(above, default=None) if above else min(found, default=None)
-    return found[nearest] if nearest is not None else []
+    return _nearest(found, line, snapshot.placement.traced(line))
+
+
+def _nearest(found: dict[int, list[Seen]], line: int, traced: set[int]) -> list[Seen]:
+    """Return the values at the nearest line above in each compile: each may go another way.
+
+    `traced`: the numbers of the compiles that traced the line; none where that is not known.
+    """
+    chosen: dict[int, Seen] = {}
+    compiles = {number for seen in found.values() for each in seen for number in each.compiles}
+    for compile in sorted(compiles & traced or compiles):
+        places = [place for place, seen in found.items() if any(compile in each.compiles for each in seen)]
+        above = [place for place in places if place < line or found[place][0].fact.role == "parameter"]
+        for each in found[max(above) if above else min(places)]:
+            if compile in each.compiles:
+                chosen.setdefault(id(each), Distinct(each.fact, [])).compiles.append(compile)
+    return list(chosen.values())
 
 
 def symbols_in(facts: FileFacts, tensor: model.TracedTensor) -> list[model.Symbol]:

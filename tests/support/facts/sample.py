@@ -146,7 +146,7 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
         ],
         tensors=[
             model.TracedTensor(
-                path=model_path, line=13, name="x", value="f32[8, 16]", role="parameter", origin="L['x']"
+                path=model_path, line=13, name="x", value="f32[8, 16]", role="parameter", node="l_x_", origin="L['x']"
             ),
             model.TracedTensor(path=model_path, line=6, name="x", value="f32[8, 16]", role="parameter", count=2),
             model.TracedTensor(path=model_path, line=7, name="h", value="f32[8, 16]", node="layer_norm", count=2),
@@ -198,7 +198,7 @@ def second_compile(model_path: str, layers_path: str) -> model.CompileFacts:
         ),
         tensors=[
             model.TracedTensor(
-                path=model_path, line=13, name="x", value="f32[s77, 16]", role="parameter", origin="L['x']"
+                path=model_path, line=13, name="x", value="f32[s77, 16]", role="parameter", node="l_x_", origin="L['x']"
             ),
             model.TracedTensor(path=model_path, line=7, name="h", value="f32[s77, 16]", node="layer_norm", count=2),
         ],
