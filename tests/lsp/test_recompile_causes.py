@@ -171,12 +171,19 @@ def test_dynamos_hint_is_kept_and_no_attribute_is_marked_dynamic(recorded: Path)
     assert marked == ["summed"]
 
 
-def test_every_failed_guard_is_there_and_the_limit_is_told_once(recorded: Path):
+def test_the_limit_is_told_once_in_few_lines_and_json_has_every_failed_guard(recorded: Path):
     text = report(recorded.parent)
     assert text.count("limit reached") == 1
     (limited,) = [each for each in paragraphs(text) if each.startswith("Recompile limit reached")]
     assert "×7 compiles" in limited and "0/8 was refused" in limited
-    assert len(re.findall(r"0/\d: self\.step == \d", limited)) == 8 * 9 // 2
+    assert (
+        "0/8 was refused, and does not match 0/7: self.step == 7, 0/6: self.step == 6, nor 6 more compiles" in limited
+    )
+    assert "… and 4 more: dynascope report --json" in limited
+    told = json.loads(report(recorded.parent, "--json"))
+    (problem,) = [each for each in told["problems"] if each["kind"] == "recompileLimit"]
+    guards = [detail for note in problem["notes"] for detail in note.get("details", ()) if note["kind"] == "compile"]
+    assert len([each for each in guards if re.match(r"0/\d: self\.step == \d", each)]) == 8 * 9 // 2
 
 
 def test_the_page_has_the_same_causes(recorded: Path):

@@ -19,6 +19,7 @@ from dynascope.explain.problem import (
 )
 from dynascope.explain.remedies import MADE_SINCE, remedies_of
 from dynascope.facts import model
+from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
@@ -120,11 +121,17 @@ def _compiles(cause: Cause) -> list[Note]:
     return notes
 
 
+_TOLD = 2
+"""The maximum number of compiles that a call does not match, the newest first, which are told with their guards."""
+
+
 def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
     """Return what a compile, or a refused call, does: `does not match 0/0: n == 2`."""
     if entries[0].guard == NO_GUARD:
         return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
-    return f"does not match {'' if is_cause else 'other compiles, either: '}{', '.join(map(_entry_text, entries))}"
+    told = ", ".join(map(_entry_text, entries[:_TOLD]))
+    more = f", nor {counted(len(entries) - _TOLD, 'more compile')}" if len(entries) > _TOLD else ""
+    return f"does not match {'' if is_cause else 'other compiles, either: '}{told}{more}"
 
 
 def _entry_text(entry: model.Recompile) -> str:

@@ -21,6 +21,10 @@ _COMPARED = 64
 """The number of recompiles that are compared with what they replace."""
 
 
+_LEAST_PART = 0.01
+"""The least part of the time of all lines that is worth a line."""
+
+
 class SlowLine(Struct):
     """Dynamo's time for a line in all compiles, without its calls."""
 
@@ -101,4 +105,6 @@ def slowest_lines(times: Iterable[model.LineTime]) -> list[SlowLine]:
         known = lines.setdefault((time.path, time.line), SlowLine(time.path, time.line, 0.0, 0))
         known.seconds += time.seconds
         known.visits += time.visits
-    return sorted(lines.values(), key=lambda each: each.seconds, reverse=True)[:SLOWEST_LINES]
+    least = sum(each.seconds for each in lines.values()) * _LEAST_PART
+    slow = [each for each in lines.values() if each.seconds >= least]
+    return sorted(slow, key=lambda each: each.seconds, reverse=True)[:SLOWEST_LINES]

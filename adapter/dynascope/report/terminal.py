@@ -19,7 +19,7 @@ from dynascope.report.sources import CodeFrame, Sources, shown_path
 from dynascope.report.summary import SlowLine, Summary
 
 _SHOWN_LINES = 12
-_SHOWN_COMPILES = 16
+_SHOWN_COMPILES = 4
 _COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "information": "cyan"}
 
 
@@ -67,12 +67,19 @@ def _print_problem(each: Problem, summary: Summary, sources: Sources, console: C
     for note in each.notes:
         if note not in compiles:
             _print_note(note, summary, sources, console)
-    for note in compiles[:_SHOWN_COMPILES]:
-        _print_compile(note, summary, console)
-    if len(compiles) > _SHOWN_COMPILES:
-        console.print(f"  [dim]… and {len(compiles) - _SHOWN_COMPILES} more: dynascope report --json[/]")
+    left_out = len(compiles) - _SHOWN_COMPILES
+    for place, note in enumerate(compiles):
+        if left_out <= 0 or place < _SHOWN_COMPILES - 1 or place == _last_told(compiles, summary):
+            _print_compile(note, summary, console)
+        elif place == _SHOWN_COMPILES - 1:
+            console.print(f"  [dim]… and {left_out} more: dynascope report --json[/]")
     if each.registry_id:
         console.print(f"  [dim]{registry_page(each.registry_id)}[/]")
+
+
+def _last_told(compiles: list[Note], summary: Summary) -> int:
+    """Return the place of the last compile, or refused call, of which a story is told."""
+    return max(place for place, note in enumerate(compiles) if not place or note.compiles[0] in summary.stories)
 
 
 def _print_note(note: Note, summary: Summary, sources: Sources, console: Console) -> None:
