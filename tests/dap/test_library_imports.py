@@ -108,7 +108,7 @@ def test_a_library_is_imported_without_tracing_and_its_errors_look_the_same(clie
     start(client, program, ("program.py", 11))
     client.wait_for_stop()
     plain = plain_output(program)
-    assert client.output("stdout") == plain
+    assert client.wait_for_output(plain, "stdout") == plain
     assert "TRACED False" in plain and 'divides.py", line 1' in plain
 
 
@@ -126,4 +126,5 @@ def test_dynamo_does_not_see_what_pydevd_calls_at_the_first_call_into_an_importe
     program.write_text(COMPILES)
     start(client, program, ("program.py", 12))
     client.wait_for_stop()
-    assert client.output("stdout") == plain_output(program)
+    plain = plain_output(program)
+    assert client.wait_for_output(plain, "stdout") == plain
