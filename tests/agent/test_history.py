@@ -146,3 +146,62 @@ def test_what_the_program_drops_is_freed_without_garbage_collection() -> None:
             assert written.segments and freed() is None
     finally:
         gc.enable()
+
+
+class Writes(torch.nn.Module):
+    """Changes tensors in ways that name another one, or none."""
+
+    def forward(self, x):
+        y = torch.zeros(6)
+        torch.add(x, 1, out=y)
+        z = x.clone()
+        torch._foreach_add_([z, y], 2)
+        k = z
+        z += y
+        base = x.clone()
+        view = base[1:3]
+        view.mul_(5)
+        later, apart = base[2:], base[:1]
+        torch.relu_(later)
+        return y + k + base + apart
+
+
+class Told:
+    """What became of each local, with its line, at the end of the function."""
+
+    every_instruction = True
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[tuple[str, int]]] = {}
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return code is Writes.forward.__code__
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> None:
+        translator, compile_state = activation.translator, state.begin_compile()
+        if (
+            translators.instruction(translator).opname != "RETURN_VALUE"
+            or translator.f_code is not Writes.forward.__code__
+        ):
+            return
+        writer = compile_state.tape_writer
+        assert writer is not None
+        writer.until_now()
+        history = FrameHistory(writer, translator, compile_state.checkpoints)
+        for name, variable in list(translator.symbolic_locals.items()):
+            rows = [each for each in history.of_name(name, variable) or () if each.what in ("made", "changed")]
+            self.rows[name] = [(each.what, each.line - translator.f_code.co_firstlineno) for each in rows]
+
+
+def test_what_is_written_into_the_memory_of_a_tensor_changes_it() -> None:
+    with watched(told := Told()):
+        torch.compile(Writes(), backend="eager")(torch.arange(6.0))
+    assert {name: rows for name, rows in told.rows.items() if name not in ("self", "x")} == {
+        "y": [("made", 1), ("changed", 2), ("changed", 4)],
+        "z": [("made", 3), ("changed", 4), ("changed", 6)],
+        "k": [("made", 3), ("changed", 4), ("changed", 6)],
+        "base": [("made", 7), ("changed", 9), ("changed", 11)],
+        "view": [("made", 8), ("changed", 9), ("changed", 11)],
+        "later": [("made", 10), ("changed", 11)],
+        "apart": [("made", 10)],
+    }

@@ -16,7 +16,7 @@ from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile.growth import SymbolDecision
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
+from dynascope.agent.internals.graph.graph import changed_arguments, node_text
 from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.variables import (
     SideEffects,
@@ -177,10 +177,10 @@ class TapeWriter(LineWriter):
     def write_node(self, node: Any, text: int = NO_TEXT) -> None:
         text = self.tape.texts.number(node_text(node))
         super().write_node(node, text)
-        first = node.args[0] if node.args else None
-        changed = self._value_of.get(first) if isinstance(first, torch.fx.Node) else None
-        if changed is not None and changes_its_argument(node):
-            self.tape.changes.add(self.segment, changed, text)
+        for each in changed_arguments(node):
+            changed = self._value_of.get(each)
+            if changed is not None:
+                self.tape.changes.add(self.segment, changed, text)
 
     def _note_names(self, frame: TapedFrame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names

@@ -66,6 +66,25 @@ def changes_its_argument(node: Any) -> bool:
     return node.op in ("call_method", "call_function") and name.endswith("_") and not name.endswith("__")
 
 
+def changed_arguments(node: Any) -> list[Any]:
+    """Return the nodes of the tensors that a node writes into: of `x.add_(1)`, `out=`, `torch._foreach_add_([x], 1)`.
+
+    Those of an operator are told by its schema (`OpOverload._schema`, 1.11).
+    """
+    if node.op not in ("call_method", "call_function"):
+        return []
+    written = [node.kwargs.get("out")]
+    if node.args and (changes_its_argument(node) or node.kwargs.get("inplace") is True):
+        written.append(node.args[0])
+    arguments = getattr(getattr(node.target, "_schema", None), "arguments", ())
+    for place, each in enumerate(arguments):
+        if each.alias_info is not None and each.alias_info.is_write:
+            written.append(node.args[place] if place < len(node.args) else node.kwargs.get(each.name))
+    found: list[Any] = []
+    torch.fx.node.map_arg(tuple(written), found.append)
+    return found
+
+
 def real_input(node: Any) -> Any:
     """Return an input's real tensor (`node.meta["grapharg"]`, a `GraphArg`, 2.1), or None."""
     content: Any = getattr(node.meta.get("grapharg"), "_example", None) if node is not None else None

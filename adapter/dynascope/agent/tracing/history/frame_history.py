@@ -10,7 +10,8 @@ from dynascope.agent.inspection.values.history_rows import HistoryEntry, Since
 from dynascope.agent.internals.compile.growth import guarded_by, symbols_of_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_text
+from dynascope.agent.internals.graph.graph import changed_arguments, example_of, input_nodes, node_text
+from dynascope.agent.internals.graph.memory import share_memory
 from dynascope.agent.internals.guards.guards import symbols_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_in
@@ -48,7 +49,10 @@ class FrameHistory:
                 found.append((segment, "deleted", ""))
             else:
                 found += self._of_number(value, end)
-        return self._entries([*found, *self._decided(variable)])
+        decided = list(self._decided(variable))
+        changed = {segment for segment, what, _ in decided if what == "changed"}
+        again = (row for row in found[1:] if not (row[1] == "made" and row[0] in changed))  # `x += 1` binds the name
+        return self._entries([*found[:1], *again, *decided])
 
     @contained
     def of_value(self, variable: object) -> list[HistoryEntry]:
@@ -135,10 +139,14 @@ class FrameHistory:
                 yield segment, symbol, texts.all[sentence]
 
     def _changed_in_graph(self, node: Any) -> Iterator[tuple[Segment, str, str]]:
-        for user in node.users:
-            segment = self._writer.nodes.get(user)
-            if segment is not None and user.args and user.args[0] is node and changes_its_argument(user):
-                yield segment, "changed", node_text(user)
+        """Yield what writes into the memory of a node's tensor since it was made, also through a view."""
+        made = node
+        while same := [each for each in changed_arguments(made) if each is not made and share_memory(each, made)]:
+            made = same[0]  # `x += 1` has a node of its own for the same tensor
+        began = self._writer.nodes.get(made, -1)
+        for other, segment in self._writer.nodes.items():
+            if segment >= began and any(share_memory(each, node) for each in changed_arguments(other)):
+                yield segment, "changed", node_text(other)
 
     def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[HistoryEntry]:
         tape, entries = self._tape, []

@@ -1,0 +1,50 @@
+"""Tell which tensors of a graph share memory: views, and what is changed in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dynascope.agent.internals.graph.graph import example_of
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+
+_COUNTED = 4096
+"""The most elements of which each is looked at; of larger tensors, the span of memory is."""
+
+
+def share_memory(node: Any, other: Any) -> bool:
+    """Whether the fake tensors of two nodes have elements in common, as far as their sizes are known."""
+    if node is other:
+        return True
+    first, second = example_of(node), example_of(other)
+    memory = _memory_of(first)
+    if memory is None or memory != _memory_of(second):
+        return False
+    places = _places(first), _places(second)
+    return places[0] is None or places[1] is None or not places[0].isdisjoint(places[1])
+
+
+def _memory_of(tensor: Any) -> int | None:
+    """Return what identifies the memory of a tensor, which its views share; None if it has none of its own."""
+    if not is_tensor(tensor):
+        return None
+    try:
+        identity: int = tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):  # sparse, or a subclass of other tensors
+        return None
+    return identity
+
+
+def _places(tensor: Any) -> set[int] | None:
+    """Return the places of a tensor's elements in its memory; None where there are many, or sizes are symbols."""
+    sizes, strides, offset = list(tensor.shape), list(tensor.stride()), tensor.storage_offset()
+    if any(type(each) is not int for each in (*sizes, *strides, offset)):
+        return None
+    count = 1
+    for size in sizes:
+        count *= size
+    if count > _COUNTED:
+        return None
+    places = {offset}
+    for size, stride in zip(sizes, strides, strict=True):
+        places = {place + step * stride for place in places for step in range(size)}
+    return places
