@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ pytest.importorskip("torch")
 from tests.support.nonperturbation.cold import COLLECTIONS, Run, Seen, Server, programs
 from tests.support.nonperturbation.modes import MODES
 
+TORCH = tuple(map(int, importlib.metadata.version("torch").split(".")[:2]))
 SAMPLE = (
     (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
     (("extensions", "program_operator_that_flattens"), ("back", "what if")),
@@ -29,6 +31,14 @@ _GARBAGE_IN_CYCLES = (
 
 With a threshold of 1, there is a collection each time that a container is made: of a call's arguments, too, which a
 wrapper of a torch function cannot hide.
+"""
+
+
+_GARBAGE_OF_TORCH = ("program_speculation_that_restarts",)
+"""Programs of which torch, from 2.14 on, leaves the frames of a compile in a cycle, and what they hold.
+
+Torch's own collection moves them to the oldest generation, where they stay to the end of a plain run. After `what if`
+they are younger then, and freed at once.
 """
 
 
@@ -50,6 +60,8 @@ def cases() -> list[Any]:
                 marks.append(
                     pytest.mark.xfail(reason="each call of a Python function can bring the collection forward")
                 )
+            if program in _GARBAGE_OF_TORCH and TORCH >= (2, 14):
+                marks.append(pytest.mark.xfail(reason="torch leaves it in a cycle of references"))
             found.append(pytest.param(file, program, collections, marks=marks))
     return found
 
