@@ -67,7 +67,7 @@ def changes_its_argument(node: Any) -> bool:
 
 
 def changed_arguments(node: Any) -> list[Any]:
-    """Return the nodes of the tensors that a node writes into: of `x.add_(1)`, `out=`, `torch._foreach_add_([x], 1)`.
+    """Return the nodes of the tensors that a node writes into: `x.add_(1)`, `out=x`.
 
     Those of an operator are told by its schema (`OpOverload._schema`, 1.11).
     """

@@ -12,7 +12,7 @@ _COUNTED = 4096
 
 
 def share_memory(node: Any, other: Any) -> bool:
-    """Whether the fake tensors of two nodes have elements in common, as far as their sizes are known."""
+    """Whether the fake tensors of two nodes share elements, as far as sizes are known."""
     if node is other:
         return True
     first, second = example_of(node), example_of(other)
@@ -24,7 +24,7 @@ def share_memory(node: Any, other: Any) -> bool:
 
 
 def _memory_of(tensor: Any) -> int | None:
-    """Return what identifies the memory of a tensor, which its views share; None if it has none of its own."""
+    """Return the identity of a tensor's memory, which its views share; None without memory."""
     if not is_tensor(tensor):
         return None
     try:
@@ -35,7 +35,7 @@ def _memory_of(tensor: Any) -> int | None:
 
 
 def _places(tensor: Any) -> set[int] | None:
-    """Return the places of a tensor's elements in its memory; None where there are many, or sizes are symbols."""
+    """Return the places of elements in memory; None where there are many, or symbols."""
     sizes, strides, offset = list(tensor.shape), list(tensor.stride()), tensor.storage_offset()
     if any(type(each) is not int for each in (*sizes, *strides, offset)):
         return None

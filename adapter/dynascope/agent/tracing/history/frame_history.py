@@ -139,7 +139,7 @@ class FrameHistory:
                 yield segment, symbol, texts.all[sentence]
 
     def _changed_in_graph(self, node: Any) -> Iterator[tuple[Segment, str, str]]:
-        """Yield what writes into the memory of a node's tensor since it was made, also through a view."""
+        """Yield what writes into the memory of a node's tensor after it was made."""
         made = node
         while same := [each for each in changed_arguments(made) if each is not made and share_memory(each, made)]:
             made = same[0]  # `x += 1` has a node of its own for the same tensor
