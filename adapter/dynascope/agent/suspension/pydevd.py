@@ -18,7 +18,7 @@ from typing import Any, Literal
 from dynascope.agent.isolation.containment import is_contained
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.suspension.debugpy import tracing_off
 from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own, leave
@@ -144,12 +144,12 @@ class PydevdSuspension(Suspension):
             finally:
                 self.observer.suspend_requested()
 
-        def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.has_passed() or not self.may_stop or is_contained() or self._is_dynamos():
+        def watched_do_wait_suspend(thread: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._steps.has_passed() or not self.may_stop or is_contained() or self._is_dynamos(frame):
                 return None
             self._steps.forget()
             self.observer.stopped_at_runtime()
-            return unseen(stand_still, *args, **kwargs)
+            return unseen(stand_still, thread, frame, *args, **kwargs)
 
         def stand_still(*args: Any, **kwargs: Any) -> Any:
             with this_threads_clock().standing():
@@ -162,12 +162,20 @@ class PydevdSuspension(Suspension):
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
 
-    def _is_dynamos(self) -> bool:
-        """Whether this thread is in Dynamo's code, where pydevd may not suspend it.
+    def _is_dynamos(self, frame: types.FrameType | None) -> bool:
+        """Whether a frame is of Dynamo, or called by it, without a function of the program between.
 
-        It would keep Dynamo's lock, for which other compiles wait; it stops where its compile begins instead.
+        Suspended there, a thread would keep Dynamo's lock; it stops where its compile begins instead.
         """
-        return self._tracing.is_off and threading.get_ident() not in self._waiting
+        if not self._tracing.is_off or threading.get_ident() in self._waiting:
+            return False
+        while frame is not None and (
+            is_our_code(frame.f_code.co_filename) or not is_user_code(frame.f_code.co_filename)
+        ):
+            if is_our_code(frame.f_code.co_filename):
+                return True  # Dynamo is entered, and calls functions of the program, by wrappers of Dynascope
+            frame = frame.f_back
+        return False
 
     def _keep_entries(self, api: Any) -> None:
         """Place the entry breakpoints again whenever pydevd removes all breakpoints of a file."""
