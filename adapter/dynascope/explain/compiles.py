@@ -74,6 +74,12 @@ def told(each: model.Compile) -> list[str]:
     ]
 
 
+def told_of_origin(each: model.TracedTensor) -> str:
+    """Return which input a value is, and whether the graph uses it."""
+    is_used = each.node is not None or "[" not in each.value
+    return f"graph input `{each.origin}`" if is_used else f"`{each.origin}`, not used in this graph"
+
+
 def told_of_symbol(each: model.Symbol) -> list[str]:
     """Return the value of a symbol in the traced call, its range, its sources, and conditions."""
     value = [f"= {each.hint}"] if each.hint is not None else []

@@ -68,7 +68,7 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 
 def explained(error: str) -> BreakMessage | None:
-    """Return the break that the text of another error of Dynamo's tells; None if it tells none."""
+    """Return the graph break in the message of a Dynamo error; None if it contains none."""
     before, found, _ = error.partition(_EXPLAINED)
     if not found:
         return None

@@ -259,7 +259,7 @@ class Specialization(TracedFact, kw_only=True, gc=False):
     reason: str
     origins: list[str] = field(default_factory=list)
     beside: str = ""
-    """The tensor that the operation takes beside it, and that has this size: `bias: f32[4, 3]`."""
+    """Another input of the operation that has this size, `bias: f32[4, 3]`; "" if there is none."""
 
 
 class VaryingGuard(Fact, kw_only=True, gc=False):

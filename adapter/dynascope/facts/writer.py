@@ -93,8 +93,9 @@ class Interning:
 
     def _store_source(self, path: str) -> int:
         try:
-            imported = self._hashes_of(path)
-            hashes = model.hash_source(Path(path).read_bytes()) if imported is None else imported
+            hashes = self._hashes_of(path) or b""
+            if not hashes and os.path.isfile(path):  # a script that comes through a pipe can be read only once
+                hashes = model.hash_source(Path(path).read_bytes())
         except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
             hashes = b""
         digest = hashlib.blake2b(hashes, digest_size=16).digest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dynascope.explain.compiles import ended, told_of_symbol, why
+from dynascope.explain.compiles import ended, told_of_origin, told_of_symbol, why
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.facts.counts import seconds
 
@@ -23,7 +23,7 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
     symbols: dict[str, str] = {}
     for value, seen in list(rows.items())[:ROWS]:
         compiles = dict.fromkeys(facts.compile_id(number) for each in seen for number in each.compiles)
-        origin = next((_origin(each) for each in seen if each.fact.origin), None)
+        origin = next((_cell(told_of_origin(each.fact)) for each in seen if each.fact.origin), None)
         node = next((f"node `{_cell(each.fact.node)}`" for each in seen if each.fact.node), "")
         table.append(f"| `{_cell(value)}` | {_short(list(compiles))} | {origin or node} |")
         for each in seen:
@@ -32,11 +32,6 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
     if len(rows) > ROWS:
         table.append(f"| … {len(rows) - ROWS} more | | |")
     return "\n".join([f"**`{name}`** while Dynamo traced", "", *table, *([""] if symbols else []), *symbols.values()])
-
-
-def _origin(each: Seen) -> str:
-    origin, is_used = _cell(each.fact.origin or ""), each.fact.node is not None or "[" not in each.fact.value
-    return f"graph input `{origin}`" if is_used else f"`{origin}`, not used in this graph"
 
 
 def nodes(facts: FileFacts, seen: list[Seen]) -> str:

@@ -7,6 +7,9 @@ import weakref
 
 import torch
 
+if torch.__version__.startswith("2.11."):  # where there is no GPU, it crashes when another thread has set the guard
+    torch._C._ensureCUDADeviceGuardSet = lambda: None
+
 
 class Scale:
     def __init__(self, factor: float, logs: bool) -> None:

@@ -17,6 +17,7 @@ from dynascope.facts.user_stack import UserFrame
 Noted = Callable[[BreakEffect, str, list[UserFrame]], None]
 """Called with the effect, the message, and the user's stack, outermost first."""
 Taken = Callable[[BreakEffect, BaseException], None]
+"""Called with the effect and the error."""
 Raised = Callable[[BaseException], None]
 """Called with the error while every frame that led to it is still being traced; Dynamo may handle it."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.guarded_value import guarded_value, of_metadata, readable
 
@@ -9,6 +11,7 @@ _COMPILES_KEPT = 200
 _OF_TENSORS = ("size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set")
 
 Place = tuple[str, int]
+T = TypeVar("T")
 
 
 class AskedLines:
@@ -16,8 +19,8 @@ class AskedLines:
 
     def __init__(self) -> None:
         self._by_compile: dict[str, dict[str, Place]] = {}
-        self._subclasses: dict[str, str] = {}
-        """By compile: the tensor subclass of which a guard checks the metadata, if there is only one."""
+        self._metadata: dict[str, str] = {}
+        """The expression of the tensor whose metadata is guarded, by compile; only where there is one such guard."""
 
     def compile_ended(self, facts: CompileFacts) -> None:
         """Remember the lines of this compile."""
@@ -28,18 +31,15 @@ class AskedLines:
         }
         subclasses = {each.expression for each in facts.guards if each.kind == "TENSOR_SUBCLASS_METADATA_MATCH"}
         if len(subclasses) == 1:
-            self._subclasses[facts.compile.compile_id] = subclasses.pop()
+            _remember(self._metadata, facts.compile.compile_id, subclasses.pop())
         for special in facts.specializations:
             places.update({readable(origin): (special.path, special.line) for origin in special.origins})
         if places:
-            self._by_compile.pop(facts.compile.compile_id, None)
-            self._by_compile[facts.compile.compile_id] = places
-            if len(self._by_compile) > _COMPILES_KEPT:
-                del self._by_compile[next(iter(self._by_compile))]
+            _remember(self._by_compile, facts.compile.compile_id, places)
 
     def guard(self, compile_id: str, guard: str) -> str:
-        """Return a guard with the tensor of which it checks the metadata, if that is known."""
-        tensor = self._subclasses.get(compile_id)
+        """Return a guard on metadata with its tensor, if that is known; other guards as they are."""
+        tensor = self._metadata.get(compile_id)
         return guard if tensor is None else of_metadata(guard, tensor)
 
     def line(self, compile_id: str, guard: str) -> Place | None:
@@ -49,3 +49,11 @@ class AskedLines:
             return None
         places = self._by_compile.get(compile_id, {})
         return places.get(subject.text) or places.get(readable(subject.expression))
+
+
+def _remember(by_compile: dict[str, T], compile_id: str, value: T) -> None:
+    """Set the value of a compile, and drop that of the oldest compile if there are too many."""
+    by_compile.pop(compile_id, None)
+    by_compile[compile_id] = value
+    if len(by_compile) > _COMPILES_KEPT:
+        del by_compile[next(iter(by_compile))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import SourceFileLoader
 from typing import Any
@@ -16,50 +17,49 @@ class ImportedSources:
 
     def __init__(self) -> None:
         self._hashes: dict[str, bytes] = {}
-        self._has_main = False
-        self._path_stats: Any = None
-        """The method that is replaced."""
+        self._originals: tuple[Any, Any] | None = None
+        """`SourceFileLoader.path_stats`, and the function that replaces it."""
 
     def begin(self) -> None:
-        """Note files from now on, and those that are imported already."""
+        """Hash the files that are imported already, and those imported from now on."""
         for module in list(sys.modules.values()):
             self._note(getattr(module, "__dict__", {}).get("__file__"))
-        self._path_stats = original = SourceFileLoader.path_stats
+        original = SourceFileLoader.path_stats
 
         def path_stats(loader: SourceFileLoader, path: str) -> Any:  # asked once, before a file or its .pyc is read
             found = original(loader, path)
-            self.note_main()
-            self._note(path)
+            if self._originals is not None:
+                self._note(getattr(sys.modules.get("__main__"), "__file__", None))  # known only once it runs
+                self._note(path, is_read_again=True)
             return found
 
+        self._originals = original, path_stats
         SourceFileLoader.path_stats = path_stats  # type: ignore[method-assign,assignment]
 
     def end(self) -> None:
-        """Note no more files."""
-        if self._path_stats is not None:
-            SourceFileLoader.path_stats = self._path_stats  # type: ignore[method-assign]
-            self._path_stats = None
-
-    def note_main(self) -> None:
-        """Note the file that Python runs, which is known only once it runs."""
-        if not self._has_main and (path := getattr(sys.modules.get("__main__"), "__file__", None)) is not None:
-            self._has_main = True
-            self._note(path)
+        """Hash no more files; a replacement that others have wrapped stays, and only forwards."""
+        if self._originals is not None:
+            original, own = self._originals
+            self._originals = None
+            if SourceFileLoader.path_stats is own:
+                SourceFileLoader.path_stats = original  # type: ignore[method-assign]
 
     def hashes_of(self, path: str) -> bytes | None:
-        """Return the joined hashes of a file's lines as imported; None for a file not noted.
+        """Return the joined hashes of a file's lines as imported; None for other files.
 
         `path` is a real path.
         """
         return self._hashes.get(path)
 
-    def _note(self, path: object) -> None:
-        if not isinstance(path, str) or not is_user_code(path):
+    def _note(self, path: object, is_read_again: bool = False) -> None:
+        if not isinstance(path, str) or not is_user_code(path) or (path in self._hashes and not is_read_again):
             return
         collector.hook_begins()
         try:
             real = real_path(path)
-            if is_user_code(real) and not is_our_code(real):
+            is_known = real in self._hashes and not is_read_again
+            # a script may come through a pipe, which can be read only once
+            if is_user_code(real) and not is_our_code(real) and not is_known and os.path.isfile(real):
                 with open(real, "rb") as file:
                     self._hashes[real] = hash_source(file.read())
         except (OSError, ValueError):

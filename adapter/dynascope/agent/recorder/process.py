@@ -190,7 +190,6 @@ class _Recording:
                         keeps_guard_costs=self.what == GUARD_COSTS and not for_guards,
                     )
                     self._board.program(_program(), _rank())
-                self._sources.note_main()
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
             finally:

@@ -145,7 +145,7 @@ class PydevdSuspension(Suspension):
                 self.observer.suspend_requested()
 
         def watched_do_wait_suspend(thread: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._steps.has_passed() or not self.may_stop or is_contained() or self._is_dynamos(frame):
+            if self._steps.has_passed() or not self.may_stop or is_contained() or self._is_in_dynamo(frame):
                 return None
             self._steps.forget()
             self.observer.stopped_at_runtime()
@@ -162,7 +162,7 @@ class PydevdSuspension(Suspension):
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
 
-    def _is_dynamos(self, frame: types.FrameType | None) -> bool:
+    def _is_in_dynamo(self, frame: types.FrameType | None) -> bool:
         """Whether a frame is of Dynamo, or called by it, without a function of the program between.
 
         Suspended there, a thread would keep Dynamo's lock; it stops where its compile begins instead.

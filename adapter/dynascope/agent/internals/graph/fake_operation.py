@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames.translators import locals_of
-from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.graph.graph import example_of, input_expression
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, symbolic_text, tensor_text
 from dynascope.facts.recompiles.guarded_value import readable
 
@@ -20,12 +20,11 @@ def tensor_of_size(symbol: Any, size: int) -> str:
     The operation is that of `torch._dynamo.utils.get_fake_value` (2.0), on this thread.
     """
     for node in getattr(_node(), "all_input_nodes", ()):
-        value = node.meta.get("example_value")
+        value = example_of(node)
         if not is_tensor(value) or str(symbol) in map(symbolic_text, value.shape):
             continue
         if any(type(each) is int and each == size for each in value.shape):  # to compare with a symbol would guard it
-            argument = node.meta.get("grapharg")
-            source = source_text(argument.source) if argument is not None else None
+            source = input_expression(node)
             return f"{readable(source) if source else node.name}: {tensor_text(value)}"
     return ""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from dynascope.agent.internals.graph.graph import example_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 
 _COUNTED = 4096
-"""The most elements of which each is looked at; of larger tensors, the span of memory is."""
+"""The most elements of which the places are compared: views of larger tensors are taken to overlap."""
 
 
 def share_memory(node: Any, other: Any) -> bool:
@@ -16,20 +18,21 @@ def share_memory(node: Any, other: Any) -> bool:
     if node is other:
         return True
     first, second = example_of(node), example_of(other)
-    memory = _memory_of(first)
-    if memory is None or memory != _memory_of(second):
-        return False
-    places = _places(first), _places(second)
+    with torch._C.DisableTorchFunctionSubclass():  # the program's `__torch_function__` is not to be called
+        memory = _memory_of(first)
+        if memory is None or memory != _memory_of(second):
+            return False
+        places = _places(first), _places(second)
     return places[0] is None or places[1] is None or not places[0].isdisjoint(places[1])
 
 
 def _memory_of(tensor: Any) -> int | None:
     """Return the identity of a tensor's memory, which its views share; None without memory."""
-    if not is_tensor(tensor):
+    if not is_tensor(tensor) or tensor.layout is not torch.strided:
         return None
     try:
         identity: int = tensor.untyped_storage()._cdata
-    except (NotImplementedError, RuntimeError):  # sparse, or a subclass of other tensors
+    except RuntimeError:  # a subclass that has no storage of its own (NotImplementedError)
         return None
     return identity
 
