@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dynascope.dap.program import attach
+from dynascope.dap.program import attach, calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 
 from tests.support.dap.client import DapClient
@@ -50,13 +51,19 @@ def test_another_language(client: DapClient) -> None:
         assert refusal(client, str(pid)) == f"Process {pid} (sleep 100) is not a Python program."
 
 
-def check_python(monkeypatch: pytest.MonkeyPatch, *, may_trace: bool = True, has_gdb: bool = True) -> None:
+def check_python(
+    monkeypatch: pytest.MonkeyPatch, *, may_trace: bool = True, has_gdb: bool = True, complaint: str | None = None
+) -> None:
+    async def of_gdb() -> str | None:
+        return complaint
+
+    monkeypatch.setattr(calls_by_gdb, "complaint", of_gdb)
     monkeypatch.setattr(attach, "_may_trace", lambda pid: may_trace)
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/gdb" if has_gdb else None)
     with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
         while "python" not in Path(f"/proc/{pid}/maps").read_text():
             time.sleep(0.01)
-        attach.check(pid)
+        asyncio.run(attach.check(pid))
 
 
 def test_a_python_program_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +78,30 @@ def test_no_permission_to_trace(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RequestError, match=r"needs gdb.*dynascope\.listen\(\)"):
         check_python(monkeypatch, has_gdb=False)
+
+
+def test_gdb_that_ends_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RequestError, match=r"would not outlive it: .*\(Couldn't write\).*dynascope\.listen\(\)"):
+        check_python(monkeypatch, complaint="Couldn't write")
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        ("echo attached", None),
+        ('kill -9 "$5"; echo "Couldn\'t write extended state status: Bad address."', "Couldn't write extended state"),
+        ('kill -9 "$5"', "the program ended"),
+        ("exit 1", None),
+    ],
+)
+def test_gdb_is_tried_on_another_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, complaint: str | None
+) -> None:
+    (tmp_path / "gdb").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "gdb").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = asyncio.run(calls_by_gdb.complaint())
+    assert found is None if complaint is None else found is not None and found.startswith(complaint)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

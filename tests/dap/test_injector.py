@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from dynascope import debugpy_injector
+from dynascope.dap.program import calls_by_gdb
 from dynascope.dap.program.attach import _may_trace
 
 from tests.support.dap.client import DapClient
@@ -51,12 +53,12 @@ def injected_somewhere() -> bool:
         return False
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
-        return _may_trace(process.pid)
+        return _may_trace(process.pid) and asyncio.run(calls_by_gdb.complaint()) is None
     finally:
         process.communicate()
 
 
-traced = pytest.mark.skipif(not injected_somewhere(), reason="needs gdb, and a system that lets it trace processes")
+traced = pytest.mark.skipif(not injected_somewhere(), reason="needs gdb that can call functions in processes here")
 
 
 def end(program: subprocess.Popen[str]) -> tuple[int, str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from dynascope.dap.program import calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
 from dynascope.wire.channel import TOKEN_VARIABLE
@@ -52,7 +53,7 @@ def token_for(port: int, configured: str | None) -> str | None:
         return None
 
 
-def check(process_id: int | str) -> None:
+async def check(process_id: int | str) -> None:
     """Raise RequestError with the reason and what to do if the process cannot be attached to."""
     import psutil  # type: ignore[import-untyped]
 
@@ -75,6 +76,11 @@ def check(process_id: int | str) -> None:
         raise RequestError(f"{named} is not a Python program.")
     if not (shutil.which("gdb") or shutil.which("lldb")):
         raise RequestError(f"Attaching to a process needs gdb, which is not installed. Install it, or: {_INSTEAD}")
+    if complaint := await calls_by_gdb.complaint():
+        raise RequestError(
+            f"{named} would not outlive it: a program in which gdb called a function has ended ({complaint}). "
+            f"Install a newer gdb, or: {_INSTEAD}"
+        )
 
 
 def _may_trace(pid: int) -> bool:

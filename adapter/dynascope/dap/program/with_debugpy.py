@@ -70,7 +70,7 @@ class ProgramWithDebugpy(Program):
             if isinstance(self.arguments, LaunchArguments):
                 await launch.check(self.arguments)
             elif self.arguments.process_id is not None:
-                attach.check(self.arguments.process_id)
+                await attach.check(self.arguments.process_id)
             connection = self.debugpy = await self._open()
         except ModeRefused as error:
             raise DebugpyRefused(str(error)) from None
