@@ -66,5 +66,12 @@ def _same_line(one: str, other: str, tolerance: float) -> bool:
         return False
     pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
     return all(
-        a == b or math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance) for a, b in pairs
+        a == b or math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=max(tolerance, _last_place(a)))
+        for a, b in pairs
     )  # "nan" equals "nan"
+
+
+def _last_place(number: str) -> float:
+    """Return the unit of the last of at least three decimals, by which processors round differently."""
+    decimals = len(number.partition(".")[2])
+    return 1.01 * 10.0**-decimals if decimals >= 3 and "e" not in number else 0.0
