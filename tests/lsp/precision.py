@@ -1,8 +1,8 @@
 """How often a prediction is right, and how many breaks are predicted: `python -m tests.lsp.precision [PROGRAM…]`.
 
 Each program is analysed as the language server does it, and run; a prediction is right where Dynamo logs a graph break
-at its line. Programs are those of `foreign` and `ordinary`, unless others are given. Their lines at which a run was
-seen to break say `# breaks`: with `--marks` nothing is run.
+at its line. Programs are those of `foreign`, `ordinary` and `repositories`, unless others are given. Their lines
+at which a run was seen to break say `# breaks`: with `--marks` nothing is run.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from msgspec import Struct
 
 FOREIGN = Path(__file__).parent / "foreign"
 ORDINARY = Path(__file__).parent / "ordinary"
+REPOSITORIES = Path(__file__).parent / "repositories"
+"""Programs in the ways in which repositories use `torch.compile`, by engineers who had not read the rules."""
 Place = tuple[str, int]
 """A file and a line."""
 
@@ -43,16 +45,24 @@ class Outcome(Struct):
 
 def programs() -> list[Path]:
     """Files of `foreign`, and `main.py` of its folders."""
-    return sorted([*FOREIGN.glob("*.py"), *FOREIGN.glob("*/main.py")])
+    return _programs(FOREIGN)
 
 
 def ordinary_programs() -> list[Path]:
-    return sorted(ORDINARY.glob("*.py"))
+    return _programs(ORDINARY)
+
+
+def programs_of_repositories() -> list[Path]:
+    return _programs(REPOSITORIES)
+
+
+def _programs(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.py"), *folder.glob("*/main.py")])
 
 
 def marks(program: Path) -> set[Place]:
     """Return where a program says that it breaks, in any of its files."""
-    files = [program] if program.parent in (FOREIGN, ORDINARY) else program.parent.rglob("*.py")
+    files = [program] if program.parent in (FOREIGN, ORDINARY, REPOSITORIES) else program.parent.rglob("*.py")
     return {
         (str(path), number)
         for path in files
@@ -122,7 +132,7 @@ def outcomes_by_marks(paths: list[Path]) -> list[Outcome]:
 
 def main() -> None:
     given = [Path(each).resolve() for each in sys.argv[1:] if each != "--marks"]
-    given = given or [*programs(), *ordinary_programs()]
+    given = given or [*programs(), *ordinary_programs(), *programs_of_repositories()]
     found = outcomes_by_marks(given) if "--marks" in sys.argv else outcomes(given)
     right: Counter[str] = Counter()
     made: Counter[str] = Counter()

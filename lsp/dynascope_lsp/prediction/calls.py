@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 
-from msgspec import structs
-
-from dynascope_lsp.documents.syntax import FunctionNode, dotted
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.modules import ClassInfo
-from dynascope_lsp.prediction.named_calls import NamedCalls
+from dynascope_lsp.prediction.objects import Objects
 from dynascope_lsp.prediction.torch_names import (
-    DISABLING,
+    DISTRIBUTION_TENSORS,
     LAYER_TENSORS,
     MASKS,
     MORE_TENSOR_METHODS,
@@ -20,13 +17,11 @@ from dynascope_lsp.prediction.torch_names import (
     SEVERAL_TENSORS,
     TELLING_METHODS,
     TENSOR_ATTRIBUTES,
-    TENSOR_CLASS,
     TENSOR_METHODS,
     is_layer,
     usual_name,
 )
 from dynascope_lsp.prediction.values import (
-    DISABLED,
     LOGGER,
     MASK,
     MAYBE_MASK,
@@ -38,38 +33,31 @@ from dynascope_lsp.prediction.values import (
     Class,
     FunctionValue,
     Instance,
+    Keyed,
     LiteralValue,
     ModuleValue,
     Named,
+    Partial,
     Several,
     TensorValue,
     Value,
     is_tensor,
+    joined,
     may_be_tensor,
     maybe_tensor,
-    merged,
 )
 
 
-class Calls(NamedCalls):
+class Calls(Objects):
     """The part of a frame that evaluates attributes and calls."""
-
-    @abstractmethod
-    def evaluate(self, node: ast.expr) -> Value:
-        """Return the abstract value of an expression, and report the breaks in it."""
 
     @abstractmethod
     def _given_to(self, info: ClassInfo, arguments: list[Value], keywords: dict[str, Value], more: bool) -> Instance:
         """Return the instance that a call of a class creates."""
 
-    @abstractmethod
-    def _value_of_attribute(
-        self, owner: Instance, info: ClassInfo, value: ast.expr, method: FunctionNode | None
-    ) -> Value:
-        """Evaluate what a method assigns to an attribute."""
-
     def visit_Call(self, node: ast.Call) -> Value:
-        if isinstance(node.func, ast.Attribute):
+        inherited = self._super_method(node.func)
+        if inherited is None and isinstance(node.func, ast.Attribute):
             receiver = self.evaluate(node.func.value)
             if receiver == LOGGER:
                 for each in (*node.args, *(keyword.value for keyword in node.keywords)):
@@ -79,20 +67,50 @@ class Calls(NamedCalls):
             if may_be_tensor(receiver):
                 return self._method_call(node, node.func.attr, receiver)
             name = node.func.attr
+            if isinstance(receiver, Named) and receiver.name.startswith("torch.distributions."):
+                self._arguments(node)
+                return TENSOR if name in DISTRIBUTION_TENSORS else UNKNOWN
+            if isinstance(receiver, Several | Keyed):
+                return self._container_method(node, name, receiver)
+            if name == "compile" and self._program.is_module(receiver):
+                options = {each.arg: self.evaluate(each.value) for each in node.keywords if each.arg is not None}
+                self._program.compile(receiver, options)
+                return LiteralValue(None)
             if (
                 isinstance(receiver, Instance)
                 and name in RETURN_THEMSELVES
                 and not self._program.method(receiver.info, name)
             ):
                 return receiver  # as of `Model().cuda()`
-        if isinstance(node.func, ast.Call) and dotted(node.func.func) == "super":
-            return UNKNOWN
-        function = self._super_method(node.func) or self.evaluate(node.func)
-        arguments = [self.evaluate(each) for each in node.args]
-        keywords = {each.arg: self.evaluate(each.value) for each in node.keywords if each.arg is not None}
-        starred = [place for place, each in enumerate(node.args) if isinstance(each, ast.Starred)]
-        more = bool(starred) or any(each.arg is None for each in node.keywords)
-        return self._apply(node, function, arguments[: starred[0]] if starred else arguments, keywords, more)
+        function = inherited or self.evaluate(node.func)
+        arguments, keywords, more = self._arguments(node)
+        return self._apply(node, function, arguments, keywords, more)
+
+    def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value], bool]:
+        """Evaluate the arguments of a call; the last item is whether more follow that are not known."""
+        arguments: list[Value] = []
+        more = False
+        for each in node.args:
+            if not isinstance(each, ast.Starred):
+                value = self.evaluate(each)
+                arguments += [value] if not more else []
+                continue
+            several = self.evaluate(each.value)
+            if isinstance(several, Several) and not more:
+                arguments += several.items
+                more = several.repeated
+            else:
+                more = True
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, Keyed):
+                keywords |= {key: each for key, each in value.items.items() if isinstance(key, str)}
+            else:
+                more = True
+        return arguments, keywords, more
 
     def _apply(
         self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
@@ -109,6 +127,8 @@ class Calls(NamedCalls):
                 return self._apply(node, self._program.decorated(forward), arguments, keywords, more)
             case Class(info):
                 return self._given_to(info, arguments, keywords, more)
+            case Partial(called, first, options):
+                return self._apply(node, called, [*first, *arguments], {**options, **keywords}, more)
             case Several(items, True):
                 result = arguments[0] if arguments else UNKNOWN
                 for each in items:
@@ -122,21 +142,62 @@ class Calls(NamedCalls):
         self, function: FunctionValue, arguments: list[Value], keywords: dict[str, Value], more: bool
     ) -> Value:
         before = self._program.breaks
+        self._store_state()
         result = self._program.call(
             function, arguments, keywords, certain=self._certain, depth=self._depth + 1, more=more
         )
+        self._load_state()
         if self._unresumable and self._program.breaks > before:
             self._uncompiled = True  # the call breaks in this frame, too
         return result
 
+    def _container_method(self, node: ast.Call, method: str, container: Several | Keyed) -> Value:
+        """Evaluate a call of a method of a list, a mapping or a container of modules."""
+        arguments, keywords, _ = self._arguments(node)
+        if isinstance(container, Keyed):
+            return self._mapping_method(method, container, arguments, keywords)
+        assert isinstance(node.func, ast.Attribute)
+        if method == "compile" and self._program.is_module(container):
+            self._program.compile(container, keywords)
+        elif method in RETURN_THEMSELVES:
+            return container
+        elif method in ("append", "extend") and len(arguments) == 1:
+            added = Several((arguments[0],), repeated=self._unresumable > 0) if method == "append" else arguments[0]
+            self._assign(node.func.value, joined(container, added) or UNKNOWN)
+        return UNKNOWN
+
+    def _mapping_method(
+        self, method: str, container: Keyed, arguments: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        items = container.items
+        match method:
+            case "values" | "items" if not items and container.default != UNKNOWN:
+                each = container.default
+                return Several((each if method == "values" else Several((OTHER, each)),), repeated=True)
+            case "items":
+                return Several(tuple(Several((LiteralValue(key), each)) for key, each in items.items()))
+            case "values":
+                return Several(tuple(items.values()))
+            case "keys":
+                return Several(tuple(map(LiteralValue, items)))
+            case "get" | "setdefault" if arguments and isinstance(arguments[0], LiteralValue):
+                default = arguments[1] if len(arguments) > 1 else LiteralValue(None)
+                if method == "setdefault":
+                    items.setdefault(arguments[0].value, default)
+                return items.get(arguments[0].value, default)
+            case "update" if not arguments or isinstance(arguments[0], Keyed):
+                items.update(*(each.items for each in arguments if isinstance(each, Keyed)), **keywords)
+        return UNKNOWN
+
     def _super_method(self, func: ast.expr) -> Value | None:
-        """Return the base class's method for `super().forward`, or None."""
-        owner = self._function.owner
+        """Return the method that `super().forward` means, or None."""
+        owner, bound = self._function.owner, self._function.bound
         match func:
             case ast.Attribute(ast.Call(ast.Name("super")), name) if owner is not None:
-                for each in self._program.bases(owner)[1:]:
+                order = self._program.bases(bound.info if isinstance(bound, Instance) else owner)
+                for each in order[order.index(owner) + 1 :] if owner in order else ():
                     if name in each.methods:
-                        return FunctionValue(each.module, each.methods[name], each, self._function.bound)
+                        return FunctionValue(each.module, each.methods[name], each, bound)
         return None
 
     def _method_call(self, node: ast.Call, method: str, receiver: Value) -> Value:
@@ -188,77 +249,9 @@ class Calls(NamedCalls):
             case Instance(info):
                 return self._attribute_of(owner, info, node.attr)
             case Class(info):
-                return self._program.method(info, node.attr) or UNKNOWN
+                return self._of_class(info, node.attr)
             case TensorValue():
                 return owner if node.attr in TENSOR_ATTRIBUTES else OTHER
         if owner == TENSORS and node.attr in ("values", "indices"):
             return TENSOR
         return MAYBE_TENSOR if maybe_tensor(owner) and node.attr in TENSOR_ATTRIBUTES else UNKNOWN
-
-    def _attribute_of(self, owner: Instance, info: ClassInfo, name: str) -> Value:
-        for each in self._program.bases(info):
-            if name in each.buffers:
-                missing = isinstance(each.buffers[name], ast.Constant)
-                return UNKNOWN if missing else TENSOR
-        if self._program.set_outside(name) or (not owner.exact and self._program.overridden(info, name)):
-            return UNKNOWN
-        found = self._program.method(info, name)
-        if found is not None:
-            return self._method_of(owner, info, name, found)
-        for each in self._program.bases(info):
-            if name in each.attributes:
-                return self._assigned_to(owner, each, name)
-            if name in each.annotations:
-                annotated = self._program.name_of(each.module, each.annotations[name])
-                return (owner.given or {}).get(name) or (TENSOR if annotated == TENSOR_CLASS else UNKNOWN)
-        return self._program.training() if name == "training" and info.node.bases else UNKNOWN
-
-    def _method_of(self, owner: Instance, info: ClassInfo, name: str, found: FunctionValue) -> Value:
-        replaced = self._replaced(info, name)
-        if replaced is not None:
-            return replaced
-        assert not isinstance(found.node, ast.Lambda)
-        if any(dotted(each) in ("property", "functools.cached_property") for each in found.node.decorator_list):
-            return self._call_of_function(structs.replace(found, bound=owner), [], {}, False)
-        bound = None if any(dotted(each) == "staticmethod" for each in found.node.decorator_list) else owner
-        return self._program.decorated(structs.replace(found, bound=bound))
-
-    def _assigned_to(self, owner: Instance, info: ClassInfo, name: str) -> Value:
-        """Evaluate an attribute by all values that are assigned to it."""
-        places = info.attributes[name]
-        if any(method is None for _, method in places) and (info.node.decorator_list or info.node.bases):
-            return UNKNOWN  # only a default, such as that of a dataclass field
-        key = (id(info), name)
-        if key in self._program.attributes_met:
-            return self._program.attributes_met[key]  # its value depends on itself
-        values: list[Value] = []
-        self._program.attributes_met[key] = UNKNOWN
-        for value, method in places:
-            if value is None:
-                values.append(values[0] if values and is_tensor(values[0]) else UNKNOWN)
-                continue
-            values.append(self._value_of_attribute(owner, info, value, method))
-            self._program.attributes_met[key] = values[0]
-        del self._program.attributes_met[key]
-        result = merged(*values)
-        known = (
-            isinstance(result, Instance | Several | Named | FunctionValue | LiteralValue | TensorValue)
-            or result == LOGGER
-        )
-        return result if known or maybe_tensor(result) else UNKNOWN
-
-    def _replaced(self, info: ClassInfo, name: str) -> Value | None:
-        """Return the value that replaces a method by assignment, or None.
-
-        For example `self.step = torch.compiler.disable(self.step)`.
-        """
-        for each in self._program.bases(info):
-            for value, method in each.attributes.get(name, ()):
-                if method is None:
-                    continue
-                called = self._program.name_of(each.module, value.func) if isinstance(value, ast.Call) else None
-                if called in DISABLING:
-                    return DISABLED
-                if called != "torch.compile":
-                    return UNKNOWN
-        return None

@@ -28,7 +28,7 @@ def is_periodic(test: ast.expr) -> bool:
     match test:
         case ast.Compare(left=ast.BinOp(op=ast.Mod()), ops=[ast.Eq()], comparators=[ast.Constant()]):
             return True
-        case ast.UnaryOp(op=ast.Not(), operand=ast.BinOp(op=ast.Mod())):
+        case ast.BinOp(op=ast.Mod()) | ast.UnaryOp(op=ast.Not(), operand=ast.BinOp(op=ast.Mod())):
             return True
     return False
 
@@ -40,6 +40,15 @@ def asks_if_empty(test: ast.expr) -> bool:
             return isinstance(test.ops[0], ast.Eq) and ast.unparse(test.comparators[0]) == "0"
         case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="len"))):
             return True
+    return False
+
+
+def asks_if_any(test: ast.expr) -> bool:
+    """Whether a test is for any elements, which nearly always holds: `x.numel() > 0`."""
+    match test:
+        case ast.Compare(left=ast.Call(), ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
+            called = ast.unparse(test.left)
+            return called.startswith("len(") or called.endswith((".numel()", ".size(0)"))
     return False
 
 

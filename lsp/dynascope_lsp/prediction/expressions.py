@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 from collections.abc import Callable
 
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.calls import Calls
+from dynascope_lsp.prediction.control_flow import asks_if_any
 from dynascope_lsp.prediction.values import (
     MASK,
     MAYBE_MASK,
@@ -18,6 +18,7 @@ from dynascope_lsp.prediction.values import (
     UNKNOWN,
     FunctionValue,
     Instance,
+    Keyed,
     LiteralValue,
     Named,
     Several,
@@ -27,18 +28,19 @@ from dynascope_lsp.prediction.values import (
     is_mask,
     is_tensor,
     item_of,
+    joined,
+    kind_of,
     maybe_tensor,
     merged,
     truth,
 )
 
+ITEMS = 4
+"""The most items of a container for which a loop's body is interpreted."""
+
 
 class Expressions(Calls):
     """The part of a frame that evaluates expressions."""
-
-    @abstractmethod
-    def _assign(self, target: ast.expr, value: Value) -> None:
-        """Assign a value to a target."""
 
     def _in_doubt(self, evaluate: Callable[[], object], as_certain: bool = False) -> bool:
         """Call `evaluate` for code that may not run: breaks in it are not reported.
@@ -108,6 +110,8 @@ class Expressions(Calls):
         values = [self.evaluate(node.left), self.evaluate(node.right)]
         if isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor) and any(map(is_mask, values)):
             return MASK if any(map(is_tensor, values)) else MAYBE_MASK
+        if isinstance(node.op, ast.Add) and (both := joined(*values)) is not None:
+            return both
         return combined(values)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
@@ -123,6 +127,8 @@ class Expressions(Calls):
         known = self._test(node.test)
         if known is not None:
             return self.evaluate(node.body if known else node.orelse)
+        if asks_if_any(node.test):
+            return merged(self.evaluate(node.body), self._quietly(node.orelse))
         return merged(self._quietly(node.body), self._quietly(node.orelse))
 
     def visit_Tuple(self, node: ast.Tuple | ast.List) -> Value:
@@ -131,7 +137,11 @@ class Expressions(Calls):
     visit_List = visit_Tuple
 
     def visit_Slice(self, node: ast.Slice) -> Value:
-        return combined([self.evaluate(each) for each in (node.lower, node.upper, node.step) if each is not None])
+        bounds = [self.evaluate(each) for each in (node.lower, node.upper, node.step) if each is not None]
+        if any(map(is_tensor, bounds)):
+            self._report(node, rules.ITEM)
+            return UNKNOWN
+        return combined(bounds)
 
     def visit_Lambda(self, node: ast.Lambda) -> Value:
         return FunctionValue(self._module, node, self._function.owner, closure=self.names)
@@ -154,10 +164,17 @@ class Expressions(Calls):
     visit_Await = visit_Starred
 
     def visit_Dict(self, node: ast.Dict) -> Value:
-        for part in [*node.keys, *node.values]:
-            if part is not None:
-                self.evaluate(part)
-        return OTHER
+        items: dict[object, Value] = {}
+        known = True
+        for key, item in zip(node.keys, node.values, strict=True):
+            name, value = self.evaluate(key) if key is not None else None, self.evaluate(item)
+            if isinstance(name, LiteralValue):
+                items[name.value] = value
+            elif key is None and isinstance(value, Keyed):
+                items |= value.items
+            else:
+                known = False
+        return Keyed(items) if known else OTHER
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
         """Test all operands but the last, which is the value if these do not decide."""
@@ -168,23 +185,41 @@ class Expressions(Calls):
             return UNKNOWN
         return UNKNOWN if known is decided else self.evaluate(node.values[-1])
 
-    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-        """Evaluate the element once, but not with conditions or more than one `for`."""
-        saved = dict(self.names)
-        self._unresumable += 1
-        over = self.evaluate(node.generators[0].iter)
-        self._assign(node.generators[0].target, item_of(over))
-        simple = len(node.generators) == 1 and not node.generators[0].ifs
-        element = node.value if isinstance(node, ast.DictComp) else node.elt
-        value = self.evaluate(element) if simple else UNKNOWN
-        self._unresumable -= 1
-        self.names = saved
-        if isinstance(node, ast.DictComp):
-            return OTHER
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        """Evaluate the element for each of a few known items, or once; not with more than one `for`."""
+        values, several = self._elements(node.generators, node.elt)
+        if several is not None:
+            return Several(tuple(values))
+        (value,) = values
         known = isinstance(value, Instance | TensorValue | FunctionValue | Several | Named) or maybe_tensor(value)
         return Several((value,), repeated=True) if known else UNKNOWN
 
-    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
+    visit_SetComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> Value:
+        pairs, several = self._elements(node.generators, ast.Tuple([node.key, node.value], ast.Load()))
+        items = [each.items for each in pairs if isinstance(each, Several)]
+        if several is not None and all(isinstance(key, LiteralValue) for key, _ in items):
+            return Keyed({key.value: value for key, value in items if isinstance(key, LiteralValue)})
+        return Keyed({}, items[0][1]) if items else OTHER
+
+    def _elements(self, generators: list[ast.comprehension], element: ast.expr) -> tuple[list[Value], int | None]:
+        """Evaluate the elements of a comprehension, and how many there are, where that is known."""
+        saved = dict(self.names)
+        self._unresumable += 1
+        over = self.evaluate(generators[0].iter)
+        if isinstance(over, Keyed) and over.items:
+            over = Several(tuple(map(LiteralValue, over.items)))
+        simple = len(generators) == 1
+        known = simple and not generators[0].ifs and isinstance(over, Several) and not over.repeated
+        items = over.items if isinstance(over, Several) and known and over.items else (item_of(over),)
+        values: list[Value] = []
+        for item in items[:ITEMS]:
+            self._assign(generators[0].target, item)
+            values.append(self.evaluate(element) if simple else UNKNOWN)
+        self._unresumable -= 1
+        self.names = saved
+        return values, len(items) if known and len(items) <= ITEMS else None
 
     def visit_Compare(self, node: ast.Compare) -> Value:
         values = [self.evaluate(each) for each in (node.left, *node.comparators)]
@@ -214,16 +249,24 @@ class Expressions(Calls):
     def visit_Subscript(self, node: ast.Subscript) -> Value:
         value = self.evaluate(node.value)
         chosen = self.evaluate(node.slice)
+        if is_tensor(chosen) and isinstance(value, Several):
+            self._report(node, rules.ITEM)
         if is_tensor(value) or maybe_tensor(value):
             if RANDOM in (chosen.items if isinstance(chosen, Several) else (chosen,)):
                 self._report(node, rules.BRANCH_ON_RANDOM)
-            if is_mask(chosen) and isinstance(node.ctx, ast.Load):
+            if any(map(is_mask, chosen.items if isinstance(chosen, Several) else (chosen,))) and isinstance(
+                node.ctx, ast.Load
+            ):
                 self._report(node, rules.DYNAMIC_SHAPE)
                 return TENSOR
             return TENSOR if is_tensor(value) else MAYBE_TENSOR
         if isinstance(value, Several) and isinstance(chosen, LiteralValue) and isinstance(chosen.value, int):
             return item_of(value, chosen.value)
-        return UNKNOWN
+        if isinstance(value, Several) and value.items and not isinstance(node.slice, ast.Slice):
+            return value.items[0] if len({kind_of(each) for each in value.items}) == 1 else UNKNOWN
+        if isinstance(value, Keyed) and isinstance(chosen, LiteralValue):
+            return value.items.get(chosen.value, value.default)
+        return value.default if isinstance(value, Keyed) and not value.items else UNKNOWN
 
 
 def _is_no_number(value: Value) -> bool:

@@ -13,32 +13,40 @@ from typing import Self
 
 from msgspec import structs
 
-from dynascope_lsp.documents.syntax import FunctionNode, dotted
+from dynascope_lsp.documents.syntax import FunctionNode
 from dynascope_lsp.prediction import rules
-from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
-from dynascope_lsp.prediction.expressions import Expressions
+from dynascope_lsp.prediction.annotations import promised
+from dynascope_lsp.prediction.assignments import Assignments, either
+from dynascope_lsp.prediction.control_flow import (
+    asks_if_any,
+    asks_if_empty,
+    breaks_out,
+    is_generator,
+    is_periodic,
+    leaves,
+    raises,
+)
+from dynascope_lsp.prediction.expressions import ITEMS
 from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
 from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
-    OTHER,
-    TENSOR,
     UNKNOWN,
     FunctionValue,
     Instance,
+    Keyed,
     LiteralValue,
     Named,
     Several,
+    Unknown,
     Value,
     combined,
     is_tensor,
     item_of,
+    joined,
     merged,
 )
 
-_ITEMS = 4
-"""The most items of a container for which a loop's body is interpreted."""
-_NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
 _NO_DEPTH = 12
 """The call depth given to single expressions, so that the calls in them are not followed as deep."""
 _NOTHING = ast.Lambda(
@@ -46,13 +54,38 @@ _NOTHING = ast.Lambda(
 )
 
 
-class Frame(Expressions):
+class Frame(Assignments):
     """One call of a function, with the values of its names."""
 
     @classmethod
     def to_evaluate(cls, program: ProgramNames, module: WorkspaceModule) -> Self:
         """Return a frame of an empty function, to evaluate expressions of a module."""
         return cls(program, FunctionValue(module, _NOTHING), False, _NO_DEPTH)
+
+    @classmethod
+    def of_module(cls, program: ProgramNames, module: WorkspaceModule) -> Self:
+        """Return a frame of a module's top level."""
+        return cls(program, FunctionValue(module, _NOTHING), False, 0)
+
+    @classmethod
+    def to_make(cls, program: ProgramNames, function: FunctionValue) -> Self:
+        """Return a frame of an object's `__init__`, with the arguments that are known of it."""
+        frame = cls(program, function, False, _NO_DEPTH)
+        instance = function.bound
+        assert isinstance(instance, Instance)
+        assert not isinstance(function.node, ast.Lambda)
+        if instance.given is None:
+            frame.bind(None, {})
+            frame.names = {name: UNKNOWN if each == MAYBE_TENSOR else each for name, each in frame.names.items()}
+        else:
+            parameters = [*function.node.args.posonlyargs, *function.node.args.args]
+            frame.names |= {**instance.given, **{each.arg: instance for each in parameters[:1]}}
+        return frame
+
+    @property
+    def _is_of_module(self) -> bool:
+        """Whether the frame is that of a module's top level, whose functions `program` knows."""
+        return self._function.node is _NOTHING
 
     def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
         """Bind parameters to the arguments, or to what annotations and defaults say."""
@@ -77,30 +110,18 @@ class Frame(Expressions):
             else:
                 value = self._parameter(each, each.arg in defaults)
             self.names[each.arg] = value
-        for rest in (spec.vararg, spec.kwarg):
-            if rest is not None:
-                self.names[rest.arg] = UNKNOWN
+        if spec.vararg is not None:
+            left = given[len(positional) :]
+            self.names[spec.vararg.arg] = Several(tuple(left)) if arguments is not None and not more else UNKNOWN
+        if spec.kwarg is not None:
+            parameters = {each.arg for each in [*spec.args, *spec.kwonlyargs]}
+            others = {name: each for name, each in keywords.items() if name not in parameters}
+            self.names[spec.kwarg.arg] = Keyed(dict(others)) if arguments is not None and not more else UNKNOWN
 
     def _parameter(self, parameter: ast.arg, has_default: bool) -> Value:
-        annotation = parameter.annotation
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            name: str | None = annotation.value
-        else:
-            name = dotted(annotation) if annotation is not None else None
-        if name is not None:
-            last = name.rpartition(".")[2]
-            if last.endswith("Tensor"):
-                return TENSOR if self._is_torchs(name) else UNKNOWN
-            return OTHER if last in _NOT_TENSORS else UNKNOWN
-        return UNKNOWN if has_default or annotation is not None else MAYBE_TENSOR
-
-    def _is_torchs(self, name: str) -> bool:
-        """Whether an annotation names `torch.Tensor` or another of torch's tensor classes."""
-        head, _, rest = name.partition(".")
-        value = self._program.global_value(self._module, head)
-        if isinstance(value, Named):
-            return f"{value.name}.{rest}".startswith("torch.")
-        return value == UNKNOWN and name in ("Tensor", "torch.Tensor")
+        if parameter.annotation is None:
+            return UNKNOWN if has_default else MAYBE_TENSOR
+        return promised(self._program, self._module, parameter.annotation)
 
     def _value_of_attribute(
         self, owner: Instance, info: ClassInfo, value: ast.expr, method: FunctionNode | None
@@ -121,7 +142,32 @@ class Frame(Expressions):
             return Instance(info)
         frame = type(self)(self._program, structs.replace(made, bound=Instance(info)), False, self._depth + 1)
         frame.bind(arguments, keywords, more=more)
-        return Instance(info, given={name: value for name, value in frame.names.items() if name != "self"})
+        instance = Instance(info, given={name: value for name, value in frame.names.items() if name != "self"})
+        if self._program.sites is not None:
+            self._program.attributes_made(instance)  # it may compile
+        return instance
+
+    def apply(self, function: Value, argument: Value) -> Value:
+        """Return the result of a call of any value with one argument."""
+        return self._apply(ast.Call(ast.Constant(None), [ast.Constant(None)], []), function, [argument], {}, False)
+
+    def learn(self, calls: list[tuple[list[Value], dict[str, Value], bool]]) -> None:
+        """Bind parameters to what all calls give for them, where that is known."""
+        bound = []
+        for arguments, keywords, more in calls:
+            frame = type(self)(self._program, self._function, False, _NO_DEPTH)
+            frame.bind(arguments, keywords, more=more)
+            bound.append(frame.names)
+        for name in self.names.keys() & bound[0].keys() if bound else ():
+            value = merged(*(each[name] for each in bound))
+            if not isinstance(value, Unknown):
+                self.names[name] = value
+
+    def run_module(self) -> None:
+        """Interpret a module's top level; functions see its names as they are at the end."""
+        self._block(self._module.tree.body)
+        for name, value in self.names.items():
+            self._program.assigned(self._module, name, value)
 
     def run(self) -> Value:
         node = self._function.node
@@ -129,7 +175,9 @@ class Frame(Expressions):
         if isinstance(node, ast.Lambda):
             return self.evaluate(node.body)
         self._unresumable += is_generator(node)
+        self._load_state()
         self._block(node.body)
+        self._store_state()
         return merged(*self._returned) if self._returned else LiteralValue(None)
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
@@ -154,9 +202,15 @@ class Frame(Expressions):
             self._assign(node.target, self.evaluate(node.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        name = node.target.id if isinstance(node.target, ast.Name) else None
-        before = self.evaluate(ast.Name(name, ast.Load()) if name else ast.Constant(None))
-        self._assign(node.target, combined([before, self.evaluate(node.value)]))
+        match node.target:
+            case ast.Name(name):
+                before = self.evaluate(ast.Name(name, ast.Load()))
+            case ast.Attribute(owner, name) if self._state is not None:
+                before = self.evaluate(ast.Attribute(owner, name, ast.Load()))
+            case _:
+                before = UNKNOWN
+        after = self.evaluate(node.value)
+        self._assign(node.target, joined(before, after) or combined([before, after]))
 
     def visit_Return(self, node: ast.Return) -> bool:
         self._returned.append(self.evaluate(node.value) if node.value is not None else LiteralValue(None))
@@ -173,12 +227,18 @@ class Frame(Expressions):
     visit_Continue = visit_Break
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        if self._is_of_module:
+            self._program.global_value(self._module, node.name)  # with its decorators
+            return
         function = FunctionValue(self._module, node, self._function.owner, closure=self.names)
         self.names[node.name] = self._program.decorated(function)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        if self._is_of_module:
+            self._program.global_value(self._module, node.name)
+            return
         self._report(node, rules.CLASS_MADE)
         self.names[node.name] = UNKNOWN
 
@@ -196,10 +256,8 @@ class Frame(Expressions):
         self.evaluate(node.subject)
         self._one_of([case.body for case in node.cases])
 
-    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         self.names |= dict.fromkeys(node.names, UNKNOWN)
-
-    visit_Nonlocal = visit_Global
 
     def visit_If(self, node: ast.If) -> bool:
         breaks = self._program.breaks
@@ -208,7 +266,8 @@ class Frame(Expressions):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        ended = [self._in_doubt(lambda: self._block(node.body), is_periodic(node.test))]
+        usual = is_periodic(node.test) or asks_if_any(node.test)
+        ended = [self._in_doubt(lambda: self._block(node.body), usual)]
         first, self.names = self.names, before
         is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)  # some run reaches an `elif`
         ended.append(self._in_doubt(lambda: self._block(node.orelse), on_a_tensor and is_chain))
@@ -216,8 +275,10 @@ class Frame(Expressions):
             first = self.names
         elif ended[1]:
             self.names = first
-        self.names = {name: merged(first.get(name), self.names.get(name)) for name in {*first, *self.names}}
-        exceptional = raises(node) or (on_a_tensor and not node.orelse) or asks_if_empty(node.test)
+        self.names = either(first, self.names)
+        exceptional = (
+            raises(node) or is_periodic(node.test) or (on_a_tensor and not node.orelse) or asks_if_empty(node.test)
+        )
         if any(ended) and not all(ended) and not exceptional:
             self._certain = False  # what follows is not always reached
         return all(ended)
@@ -238,9 +299,11 @@ class Frame(Expressions):
         over = self.evaluate(node.iter)
         self._unresumable += 1
         self._forget(node.body)
+        if isinstance(over, Keyed):
+            over = Several(tuple(map(LiteralValue, over.items)))
         items = over.items if isinstance(over, Several) else (item_of(over),)
         certain = self._certain
-        for item in items[:_ITEMS]:
+        for item in items[:ITEMS]:
             self._certain = certain and self._has_items(node.iter, over)
             self._assign(node.target, item)
             self._block(node.body)
@@ -264,6 +327,8 @@ class Frame(Expressions):
         for item in node.items:
             before = self._program.breaks
             value = self.evaluate(item.context_expr)
+            if isinstance(value, Instance) and self._is_from_outside(item.context_expr):
+                self._report(item.context_expr, rules.CONTEXT)
             known = isinstance(value, Named) and value.name.startswith(("torch.", "contextlib."))
             resumable &= known
             if self._certain and not known:
@@ -277,6 +342,15 @@ class Frame(Expressions):
         return ended
 
     visit_AsyncWith = visit_With
+
+    def _is_from_outside(self, node: ast.expr) -> bool:
+        """Whether an object was made before the compiled function was called."""
+        match node:
+            case ast.Name(name):
+                return name not in self.names
+            case ast.Attribute(value):
+                return self._is_from_outside(value) or (isinstance(value, ast.Name) and value.id == "self")
+        return False
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> bool:
         self._unresumable += 1
@@ -300,25 +374,4 @@ class Frame(Expressions):
                 left.append(self.names)
             elif not isinstance(body[-1], ast.Raise):
                 self._certain = False  # what follows is not always reached
-        names = {name for each in left for name in each}
-        self.names = {name: merged(*(each.get(name) for each in left)) for name in names}
-
-    def _forget(self, body: list[ast.stmt]) -> None:
-        """Forget the values of names that a loop assigns, except of those that may be tensors."""
-        for each in body:
-            for node in ast.walk(each):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    before = self.names.get(node.id, UNKNOWN)
-                    self.names[node.id] = before if is_tensor(before) or before == MAYBE_TENSOR else UNKNOWN
-
-    def _assign(self, target: ast.expr, value: Value) -> None:
-        match target:
-            case ast.Name(name):
-                self.names[name] = value
-            case ast.Tuple(elements) | ast.List(elements):
-                for place, each in enumerate(elements):
-                    self._assign(each, item_of(value, place, len(elements)))
-            case ast.Starred(inner):
-                self._assign(inner, UNKNOWN)
-            case ast.Attribute() | ast.Subscript():
-                self.evaluate(target.value)
+        self.names = either(*left)

@@ -12,6 +12,7 @@ from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.program import ProgramNames
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import (
+    COMPILE,
     CONTEXTS,
     DISABLING,
     LISTS,
@@ -31,12 +32,16 @@ from dynascope_lsp.prediction.values import (
     TENSORS,
     UNKNOWN,
     FunctionValue,
+    Keyed,
     LiteralValue,
     Named,
+    Partial,
     Several,
     Value,
+    combined,
     is_tensor,
     item_of,
+    may_be_tensor,
     maybe_tensor,
 )
 
@@ -55,6 +60,14 @@ class NamedCalls(ast.NodeVisitor, ABC):
         self._unresumable = 0
         self._uncompiled = False
         self._name = getattr(function.node, "name", "<lambda>")
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> Value:
+        """Return the abstract value of an expression, and report the breaks in it."""
+
+    @abstractmethod
+    def _assign(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to a target."""
 
     def generic_visit(self, node: ast.AST) -> None:
         """Leave alone what no method is for, and what is in it."""
@@ -81,7 +94,7 @@ class NamedCalls(ast.NodeVisitor, ABC):
         """Evaluate a call of a function or class from outside of the workspace."""
         known = _BY_NAME.get(name)
         if known is not None:
-            return known(self, node, name, arguments)
+            return known(self, node, name, arguments, keywords)
         if name in rules.FUNCTIONS:
             self._report(node, rules.FUNCTIONS[name])
             return LOGGER if name == "logging.getLogger" else UNKNOWN
@@ -102,7 +115,12 @@ class NamedCalls(ast.NodeVisitor, ABC):
         """Evaluate a call of a torch class or a torch function."""
         if name in MODULE_CONSTRUCTORS:
             self._report(node, rules.MODULE_MADE)
-        if is_layer(name) or name in rules.RECURRENT or name in CONTEXTS or name.startswith(rules.DRIVERS):
+        if (
+            is_layer(name)
+            or name in rules.RECURRENT
+            or name in CONTEXTS
+            or name.startswith(("torch.distributions.", *rules.DRIVERS))
+        ):
             return Named(f"{name}()")
         if name in NOT_TRACED:
             return DISABLED if name in DISABLING else UNKNOWN
@@ -146,7 +164,7 @@ class NamedCalls(ast.NodeVisitor, ABC):
             self._report(node, rules.RANDOM)
         return UNKNOWN
 
-    def _all_or_any_of(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _all_or_any_of(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         if isinstance(node.args[0] if node.args else None, ast.GeneratorExp) and isinstance(arguments[0], Several):
             if any(map(is_tensor, arguments[0].items)):
                 self._report(node, rules.BRANCH)
@@ -155,48 +173,93 @@ class NamedCalls(ast.NodeVisitor, ABC):
                 self._certain = False
         return UNKNOWN
 
-    def _where(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _where(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         if len(node.args) == 1 and not node.keywords:
             self._report(node, rules.DYNAMIC_SHAPE)
             return TENSORS
         return TENSOR if len(node.args) == 3 else UNKNOWN
 
-    def _container(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _container(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         several = arguments[0] if len(arguments) == 1 and name.endswith("List") else Several(tuple(arguments))
         if not isinstance(several, Several):
             return UNKNOWN
         return structs.replace(several, called=name.endswith("Sequential"))
 
-    def _least_or_greatest(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        return TENSOR if len(node.args) == 1 and not node.keywords else TENSORS
-
-    def _range(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        if RANDOM in arguments:
-            self._report(node, rules.BRANCH_ON_RANDOM)
+    def _attribute(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Evaluate `getattr(object, "name")`."""
+        if len(node.args) > 1 and isinstance(arguments[1], LiteralValue) and isinstance(arguments[1].value, str):
+            return self.evaluate(ast.Attribute(node.args[0], arguments[1].value, ast.Load()))
         return UNKNOWN
 
-    def _first_argument(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        return arguments[0] if arguments else UNKNOWN
+    def _set_attribute(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Evaluate `setattr(object, "name", value)`."""
+        if len(arguments) == 3 and isinstance(arguments[1], LiteralValue) and isinstance(arguments[1].value, str):
+            self._assign(ast.Attribute(node.args[0], arguments[1].value, ast.Store()), arguments[2])
+        return LiteralValue(None)
 
-    def _is_instance(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _reduced(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Evaluate `max`, `min` or `sum` of Python over tensors."""
+        first = arguments[0] if arguments else UNKNOWN
+        values = list(first.items) if len(arguments) == 1 and isinstance(first, Several) else arguments
+        if RANDOM in values and name != "builtins.sum":
+            self._report(node, rules.BRANCH_ON_RANDOM)
+            return UNKNOWN
+        return combined(values) if len(values) > 1 else item_of(first)
+
+    def _least_or_greatest(
+        self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        return TENSOR if len(node.args) == 1 and not node.keywords else TENSORS
+
+    def _range(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        if RANDOM in arguments:
+            self._report(node, rules.BRANCH_ON_RANDOM)
+        elif any(map(is_tensor, arguments)):
+            self._report(node, rules.BUILTIN)
+        return UNKNOWN
+
+    def _compile(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        target = arguments[0] if arguments else keywords.get("model")
+        if target is None or target == LiteralValue(None):
+            return Partial(Named(COMPILE), (), keywords)
+        self._program.compile(target, keywords)
+        return target
+
+    def _partial(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        return Partial(arguments[0], tuple(arguments[1:]), keywords) if arguments else UNKNOWN
+
+    def _mapping(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        first = arguments[0] if arguments else Keyed({})
+        return Keyed({**first.items, **keywords}) if isinstance(first, Keyed) else UNKNOWN
+
+    def _copy(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        if name in rules.TENSOR_FUNCTIONS and arguments and is_tensor(arguments[0]):
+            self._report(node, rules.TENSOR_FUNCTIONS[name])
+        return arguments[0] if arguments and not may_be_tensor(arguments[0]) else UNKNOWN
+
+    def _is_instance(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         if len(node.args) == 2 and arguments and is_tensor(arguments[0]):
             return (
                 LiteralValue(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
             )
         return UNKNOWN
 
-    def _iterated(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _is_tensor(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        return LiteralValue(True) if arguments and is_tensor(arguments[0]) else UNKNOWN
+
+    def _iterated(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         if name == "builtins.zip":
-            parts = [item_of(each) for each in arguments]
-            return Several((Several(tuple(parts)),), repeated=True) if any(map(is_tensor, parts)) else UNKNOWN
+            return _zipped(arguments)
         first = arguments[0] if arguments else UNKNOWN
+        if isinstance(first, Keyed):
+            first = Several(tuple(map(LiteralValue, first.items)))
         if name == "builtins.enumerate" and isinstance(first, Several):
             return structs.replace(first, items=tuple(Several((UNKNOWN, each)) for each in first.items), called=False)
         if is_tensor(first) and name != "builtins.enumerate":
             return TENSORS
         return first if isinstance(first, Several) and name != "builtins.enumerate" else UNKNOWN
 
-    def _checkpoint(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+    def _checkpoint(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         """Evaluate a call under activation checkpointing, where a break is not at its own line."""
         certain, self._certain = self._certain, False
         result = self._apply(node, arguments[0], arguments[1:], {}, True) if arguments else UNKNOWN
@@ -204,17 +267,33 @@ class NamedCalls(ast.NodeVisitor, ABC):
         return result
 
 
-_BY_NAME: dict[str, Callable[[NamedCalls, ast.Call, str, list[Value]], Value]] = {
+def _zipped(parts: list[Value]) -> Value:
+    """Return the tuples that `zip` makes of containers, each of them if all items are known."""
+    known = [each.items for each in parts if isinstance(each, Several) and not each.repeated]
+    if parts and len(known) == len(parts):
+        return Several(tuple(Several(each) for each in zip(*known, strict=False)))
+    items = tuple(item_of(each) for each in parts)
+    return Several((Several(items),), repeated=True) if any(each != UNKNOWN for each in items) else UNKNOWN
+
+
+_BY_NAME: dict[str, Callable[[NamedCalls, ast.Call, str, list[Value], dict[str, Value]], Value]] = {
     **dict.fromkeys(("builtins.all", "builtins.any"), NamedCalls._all_or_any_of),
     **dict.fromkeys(("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList"), NamedCalls._container),
     "builtins.range": NamedCalls._range,
+    "builtins.getattr": NamedCalls._attribute,
+    "builtins.setattr": NamedCalls._set_attribute,
+    **dict.fromkeys(("builtins.max", "builtins.min", "builtins.sum"), NamedCalls._reduced),
     **dict.fromkeys(("torch.max", "torch.min"), NamedCalls._least_or_greatest),
     **dict.fromkeys(
         ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"),
         NamedCalls._iterated,
     ),
+    **dict.fromkeys(("builtins.dict", "torch.nn.ModuleDict", "torch.nn.ParameterDict"), NamedCalls._mapping),
+    **dict.fromkeys(("copy.copy", "copy.deepcopy"), NamedCalls._copy),
+    "functools.partial": NamedCalls._partial,
+    COMPILE: NamedCalls._compile,
     "torch.where": NamedCalls._where,
-    "torch.compile": NamedCalls._first_argument,
     "builtins.isinstance": NamedCalls._is_instance,
+    "torch.is_tensor": NamedCalls._is_tensor,
     "torch.utils.checkpoint.checkpoint": NamedCalls._checkpoint,
 }

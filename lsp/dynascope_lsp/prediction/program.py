@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct, structs
 
@@ -19,10 +19,15 @@ from dynascope_lsp.prediction.values import (
     Class,
     FunctionValue,
     Instance,
+    Keyed,
     LiteralValue,
     ModuleValue,
     Named,
+    Partial,
+    Several,
     Value,
+    kind_of,
+    truth,
 )
 
 BUDGET = 60_000
@@ -38,6 +43,13 @@ class Report(Struct, frozen=True):
     node: ast.expr | ast.stmt
     rule: Rule
     function: str
+
+
+class Made(Struct):
+    """The attributes that `__init__` gives an object, and the ids of the functions that ran for it."""
+
+    state: dict[str, Value]
+    ran: set[int]
 
 
 class ProgramNames(ABC):
@@ -59,6 +71,10 @@ class ProgramNames(ABC):
         """Whether what is interpreted is compiled with `fullgraph=True`."""
         self.breaks = 0
         """The number of breaks found so far."""
+        self._making: list[tuple[Instance, Made]] = []
+        """The objects whose `__init__` is being interpreted, the innermost last."""
+        self.sites: dict[object, FunctionValue] | None = None
+        """The root functions of the compiles met, while these are looked for."""
 
     @abstractmethod
     def call(
@@ -80,6 +96,48 @@ class ProgramNames(ABC):
     def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:
         """Return the abstract value of an expression at a module's top level."""
 
+    @abstractmethod
+    def apply(self, module: WorkspaceModule, function: Value, argument: Value) -> Value:
+        """Return the result of a call of any value with one argument, such as that of a decorator."""
+
+    @abstractmethod
+    def attributes_made(self, instance: Instance) -> Made:
+        """Return the attributes that `__init__` gives an object, or has given it so far."""
+
+    def state_in_the_making(self, instance: Instance) -> dict[str, Value] | None:
+        """Return the attributes of an object whose `__init__` is being interpreted, else None."""
+        return self._making[-1][1].state if self._making and self._making[-1][0] is instance else None
+
+    def compile(self, value: Value, options: dict[str, Value]) -> None:
+        """Record the functions that `torch.compile` compiles of a value, while sites are looked for."""
+        if self.sites is None or truth(options.get("disable", LiteralValue(False))) is not False:
+            return
+        one_graph = truth(options.get("fullgraph", LiteralValue(False))) is not False
+        for each in self._run_by(value):
+            key = id(each.node), kind_of(each.bound), one_graph
+            if key not in self.sites or self.sites[key].closure is None:
+                self.sites[key] = structs.replace(each, one_graph=one_graph)
+
+    def _run_by(self, value: Value) -> Iterator[FunctionValue]:
+        """Iterate over the functions that run when a value is called."""
+        if isinstance(value, FunctionValue):
+            yield value
+        elif isinstance(value, Several) and value.called:
+            for each in value.items:
+                yield from self._run_by(each)
+        elif isinstance(value, Partial):
+            yield from self._run_by(value.function)
+        elif isinstance(value, Instance) and (forward := self.called(value)) is not None:
+            yield forward
+
+    def is_module(self, value: Value) -> bool:
+        """Whether a value's `compile` is torch.nn.Module's: it has a base class, none has its own."""
+        if isinstance(value, Several):
+            return value.called
+        if not isinstance(value, Instance) or self.method(value.info, "compile") is not None:
+            return False
+        return any(len(each.node.bases) > 0 for each in self.bases(value.info))
+
     def report(self, module: WorkspaceModule, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
         """Record that a rule predicts a break at a node."""
         key = module.path, node.lineno, node.col_offset, rule.name
@@ -99,6 +157,11 @@ class ProgramNames(ABC):
             self._globals[key] = self._global_value(module, name)
         return self._globals[key]
 
+    def assigned(self, module: WorkspaceModule, name: str, value: Value) -> None:
+        """Take the value that the module's top level, which is being interpreted, gives a name."""
+        if name in module.assigned:
+            self._globals[module.path, name] = value
+
     def _global_value(self, module: WorkspaceModule, name: str) -> Value:
         if name in module.functions:
             return self.decorated(FunctionValue(module, module.functions[name]))
@@ -106,16 +169,32 @@ class ProgramNames(ABC):
             info = module.classes[name]
             return Class(info) if self._is_as_written(info) else UNKNOWN
         if name in module.assigned:
-            value = module.assigned[name]
-            return UNKNOWN if value is None else self.evaluate(module, value)
+            expression = module.assigned[name]
+            value = UNKNOWN if expression is None else self.evaluate(module, expression)
+            if isinstance(value, Keyed):
+                self._globals[module.path, name] = value
+                self._run_decorators(module)
+            return value
         if name in module.imports:
             return self.imported(module, *module.imports[name])
         return Named(f"builtins.{name}") if hasattr(builtins, name) and not module.imports_everything else UNKNOWN
 
+    def _run_decorators(self, module: WorkspaceModule) -> None:
+        """Evaluate what is decorated in a module: decorators may fill a mapping, as registries do."""
+        for name, node in [*module.functions.items(), *module.classes.items()]:
+            if (node.node if isinstance(node, ClassInfo) else node).decorator_list:
+                self.global_value(module, name)
+
     def _is_as_written(self, info: ClassInfo) -> bool:
         """Whether a class's decorators leave its methods as they are."""
-        names = [each.func if isinstance(each, ast.Call) else each for each in info.node.decorator_list]
-        return all(self.name_of(info.module, each) in CLASS_DECORATORS for each in names)
+        for each in reversed(info.node.decorator_list):
+            name = self.name_of(info.module, each.func if isinstance(each, ast.Call) else each)
+            if name in CLASS_DECORATORS:
+                continue
+            decorated = self.apply(info.module, self.evaluate(info.module, each), Class(info)) if name is None else None
+            if not isinstance(decorated, Class) or decorated.info is not info:
+                return False
+        return True
 
     def imported(self, module: WorkspaceModule, origin: str, name: str | None, level: int) -> Value:
         found = self._import(module, origin, level)
@@ -133,22 +212,26 @@ class ProgramNames(ABC):
         """Apply a function's decorators: those of the workspace, and some of libraries."""
         assert not isinstance(function.node, ast.Lambda)
         value: Value = structs.replace(function, bound=None)
+        disabled = False
         for decorator in reversed(function.node.decorator_list):
             name = self.name_of(function.module, decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if name in DISABLING:
-                return DISABLED
-            if name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
-                name = self.name_of(function.module, decorator.args[0])
-            if name not in TRANSPARENT:
-                value = self._called_decorator(function, decorator, value) if name is None else UNKNOWN
+            disabled |= name in DISABLING
+            if name not in TRANSPARENT and name not in DISABLING:
+                value = self._applied(function, decorator, value)
+        if disabled:
+            return DISABLED
         return structs.replace(value, bound=function.bound) if isinstance(value, FunctionValue) else UNKNOWN
 
-    def _called_decorator(self, function: FunctionValue, decorator: ast.expr, value: Value) -> Value:
+    def _applied(self, function: FunctionValue, decorator: ast.expr, value: Value) -> Value:
         maker = self.evaluate(function.module, decorator)
-        if not isinstance(maker, FunctionValue) or self._decorating >= _DECORATORS:
+        if not isinstance(maker, FunctionValue | Partial | Named) or self._decorating >= _DECORATORS:
             return UNKNOWN
         self._decorating += 1
-        result = self.call(maker, [value], {}, certain=False, depth=0)
+        result = self.apply(
+            function.module,
+            maker,
+            structs.replace(value, bound=function.bound) if isinstance(value, FunctionValue) else value,
+        )
         self._decorating -= 1
         return result
 

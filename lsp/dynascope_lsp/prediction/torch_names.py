@@ -5,6 +5,8 @@ from __future__ import annotations
 from dynascope_lsp.documents.syntax import words
 from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, LiteralValue, Value
 
+COMPILE = "torch.compile"
+
 NOT_TENSORS = words(
     """
     Size device dtype finfo iinfo Generator no_grad enable_grad inference_mode autocast get_default_dtype is_tensor
@@ -84,6 +86,10 @@ MORE_TENSOR_METHODS = words(
 """Methods that return a tensor when their receiver is one, and that other classes have, too."""
 
 
+DISTRIBUTION_TENSORS = words("sample rsample log_prob entropy cdf icdf")
+"""Methods of torch.distributions' classes that return a tensor."""
+
+
 def is_layer(name: str) -> bool:
     """Whether a full name is that of an nn.Module class of torch.nn."""
     module, _, last = name.rpartition(".")
@@ -139,7 +145,7 @@ CONTEXT_MANAGER = "contextlib.contextmanager"
 
 TRANSPARENT = words(
     """
-    torch.no_grad torch.inference_mode torch.enable_grad torch.compile torch.autocast contextlib.contextmanager
+    torch.no_grad torch.inference_mode torch.enable_grad torch.autocast contextlib.contextmanager
     builtins.staticmethod builtins.classmethod builtins.property typing.no_type_check typing.override functools.wraps
     abc.abstractmethod torch.compiler.nested_compile_region torch.jit.export torch.jit.unused
     """

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 if TYPE_CHECKING:
     from dynascope_lsp.prediction.modules import ClassInfo, WorkspaceModule
@@ -76,6 +76,14 @@ class Instance(Struct, frozen=True, eq=False):
     """The values of the parameters of `__init__`, where they are known."""
 
 
+class Partial(Struct, frozen=True, eq=False):
+    """A function with some of its arguments: `functools.partial(torch.compile, dynamic=True)`."""
+
+    function: Value
+    arguments: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
 class Several(Struct, frozen=True, eq=False):
     """A container such as `nn.ModuleList`; `called`: a call calls each item (`nn.Sequential`);
     `repeated`: it has any number of its one item."""
@@ -85,7 +93,30 @@ class Several(Struct, frozen=True, eq=False):
     repeated: bool = False
 
 
-Value = Unknown | TensorValue | Other | LiteralValue | Named | ModuleValue | FunctionValue | Class | Instance | Several
+class Keyed(Struct, frozen=True, eq=False):
+    """A mapping with literals as keys; an assignment to an item changes it, as in the program.
+
+    `default` is the value of its other keys.
+    """
+
+    items: dict[Any, Value]
+    default: Value = Unknown()
+
+
+Value = (
+    Unknown
+    | TensorValue
+    | Other
+    | LiteralValue
+    | Named
+    | ModuleValue
+    | FunctionValue
+    | Class
+    | Instance
+    | Partial
+    | Keyed
+    | Several
+)
 
 UNKNOWN = Unknown()
 MAYBE_TENSOR = Unknown(maybe_tensor=True)
@@ -139,6 +170,15 @@ def combined(values: Sequence[Value]) -> Value:
     return MAYBE_TENSOR if any(map(maybe_tensor, values)) else UNKNOWN
 
 
+def joined(first: Value, second: Value) -> Value | None:
+    """Return the concatenation of two lists, or None where they are no lists."""
+    if not isinstance(first, Several) or not isinstance(second, Several):
+        return None
+    if not first.items:
+        return structs.replace(second, called=first.called)
+    return structs.replace(first, items=(*first.items, *second.items), repeated=False)
+
+
 def merged(first: Value | None, *others: Value | None) -> Value:
     """Merge a name's values on several paths; None is a path on which it has no value."""
     if first is None:
@@ -154,6 +194,33 @@ def truth(value: Value) -> bool | None:
     """Return the truth of a value in a test, or None when it is not known."""
     if isinstance(value, LiteralValue):
         return bool(value.value)
-    if isinstance(value, FunctionValue | Class | Instance | ModuleValue):
+    if isinstance(value, FunctionValue | Class | Instance | ModuleValue | Partial):
         return True
     return None
+
+
+def kind_of(value: Value | None) -> object:
+    """Return a key that is equal for values for which a call gives the same result."""
+    if isinstance(value, FunctionValue):
+        return id(value.node)
+    if isinstance(value, Instance):
+        given = value.given or {}
+        return (id(value.info), value.exact, *((name, kind_of(each)) for name, each in given.items()))
+    if isinstance(value, Class):
+        return id(value.info)
+    if isinstance(value, Partial):
+        return (
+            "partial",
+            kind_of(value.function),
+            *map(kind_of, value.arguments),
+            *map(kind_of, value.keywords.values()),
+        )
+    if isinstance(value, Several):
+        return ("several", value.called, value.repeated, *map(kind_of, value.items[:4]))
+    if isinstance(value, Keyed):
+        return ("mapping", kind_of(value.default), *((key, kind_of(each)) for key, each in value.items.items()))
+    if isinstance(value, LiteralValue):
+        return (
+            (type(value.value), value.value) if isinstance(value.value, bool | int | str | None) else type(value.value)
+        )
+    return value if not isinstance(value, ModuleValue) else id(value.module)
