@@ -108,12 +108,6 @@ _RULES: dict[str, _Expected] = {
         "Change `torch._dynamo.config.trace_autograd_ops` to `True`.",
         "GB9186",
     ),
-    "context manager": _Expected(
-        "Unsupported context manager",
-        "Dynamo does not know how to enter a context manager that was made outside of the compiled function.",
-        "Make it in the `with` statement, or enter it outside of the compiled function.",
-        "GB0142",
-    ),
     "text": _Expected("a tensor is written as text", "Its values do not exist while Dynamo traces.", _OUTSIDE),
     "rnn": _Expected(
         "Attempted to wrap RNN, GRU, or LSTM",

@@ -13,6 +13,7 @@ from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     RANDOM,
     UNKNOWN,
+    Instance,
     Keyed,
     LiteralValue,
     Several,
@@ -51,8 +52,11 @@ class Assignments(Expressions):
             case ast.Starred(inner):
                 self._assign(inner, UNKNOWN)
             case ast.Attribute(owner, name):
-                if self._is_in_the_making(self.evaluate(owner)):
+                changed = self.evaluate(owner)
+                if self._is_in_the_making(changed):
                     self.names[f".{name}"] = value
+                elif isinstance(changed, Instance) and self._program.set_outside(name):
+                    self._program.give_outside(changed.info, name, value)
             case ast.Subscript():
                 self._assign_item(target, value)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from msgspec import structs
+
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.calls import Calls
 from dynascope_lsp.prediction.control_flow import asks_if_any
 from dynascope_lsp.prediction.values import (
+    EITHER,
     MASK,
     MAYBE_MASK,
     MAYBE_TENSOR,
@@ -66,6 +69,12 @@ class Expressions(Calls):
         if value == RANDOM:
             self._report(node, rules.BRANCH_ON_RANDOM)
         return truth(value)
+
+    def _is_either(self, test: ast.expr) -> bool:
+        """Whether a test is true in some calls and false in others, as far as is known."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test = test.operand
+        return isinstance(test, ast.Attribute) and self._quietly(test) == EITHER
 
     def _all_or_any(self, node: ast.BoolOp) -> bool | None:
         decides = isinstance(node.op, ast.Or)
@@ -127,6 +136,8 @@ class Expressions(Calls):
         known = self._test(node.test)
         if known is not None:
             return self.evaluate(node.body if known else node.orelse)
+        if self._is_either(node.test):
+            return merged(self.evaluate(node.body), self.evaluate(node.orelse))
         if asks_if_any(node.test):
             return merged(self.evaluate(node.body), self._quietly(node.orelse))
         return merged(self._quietly(node.body), self._quietly(node.orelse))
@@ -233,6 +244,8 @@ class Expressions(Calls):
             return OTHER
         if len(values) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and any(map(_is_no_number, values)):
             return LiteralValue(isinstance(node.ops[0], ast.NotEq)) if any(map(is_tensor, values)) else OTHER
+        if isinstance(node.ops[-1], ast.In | ast.NotIn) and is_tensor(values[-1]):
+            self._report(node, rules.ITEM)
         if any(isinstance(each, ast.In | ast.NotIn | ast.Is | ast.IsNot) for each in node.ops):
             return OTHER
         if any(map(is_tensor, values)):
@@ -262,7 +275,9 @@ class Expressions(Calls):
             return TENSOR if is_tensor(value) else MAYBE_TENSOR
         if isinstance(value, Several) and isinstance(chosen, LiteralValue) and isinstance(chosen.value, int):
             return item_of(value, chosen.value)
-        if isinstance(value, Several) and value.items and not isinstance(node.slice, ast.Slice):
+        if isinstance(value, Several) and isinstance(node.slice, ast.Slice):
+            return _slice(value, node.slice)
+        if isinstance(value, Several) and value.items:
             return value.items[0] if len({kind_of(each) for each in value.items}) == 1 else UNKNOWN
         if isinstance(value, Keyed) and isinstance(chosen, LiteralValue):
             return value.items.get(chosen.value, value.default)
@@ -272,3 +287,13 @@ class Expressions(Calls):
 def _is_no_number(value: Value) -> bool:
     """Whether a value is None or a string, which no tensor equals."""
     return isinstance(value, LiteralValue) and (value.value is None or isinstance(value.value, str))
+
+
+def _slice(value: Several, bounds: ast.Slice) -> Value:
+    """Return a part of a list: all of it where the bounds are not literals."""
+    parts = (bounds.lower, bounds.upper, bounds.step)
+    try:
+        lower, upper, step = (None if each is None else ast.literal_eval(each) for each in parts)
+        return value if value.repeated else structs.replace(value, items=value.items[lower:upper:step])
+    except (ValueError, TypeError):
+        return value

@@ -151,17 +151,11 @@ class Frame(Assignments):
         """Return the result of a call of any value with one argument."""
         return self._apply(ast.Call(ast.Constant(None), [ast.Constant(None)], []), function, [argument], {}, False)
 
-    def learn(self, calls: list[tuple[list[Value], dict[str, Value], bool]]) -> None:
-        """Bind parameters to what all calls give for them, where that is known."""
-        bound = []
-        for arguments, keywords, more in calls:
-            frame = type(self)(self._program, self._function, False, _NO_DEPTH)
-            frame.bind(arguments, keywords, more=more)
-            bound.append(frame.names)
-        for name in self.names.keys() & bound[0].keys() if bound else ():
-            value = merged(*(each[name] for each in bound))
-            if not isinstance(value, Unknown):
-                self.names[name] = value
+    def learn(self, arguments: list[Value], keywords: dict[str, Value], more: bool) -> None:
+        """Bind parameters to what a call gives for them, where that is known."""
+        frame = type(self)(self._program, self._function, False, _NO_DEPTH)
+        frame.bind(arguments, keywords, more=more)
+        self.names |= {name: value for name, value in frame.names.items() if not isinstance(value, Unknown)}
 
     def run_module(self) -> None:
         """Interpret a module's top level; functions see its names as they are at the end."""
@@ -266,20 +260,20 @@ class Frame(Assignments):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        usual = is_periodic(node.test) or asks_if_any(node.test)
+        both = self._is_either(node.test)
+        usual = is_periodic(node.test) or asks_if_any(node.test) or both
         ended = [self._in_doubt(lambda: self._block(node.body), usual)]
         first, self.names = self.names, before
         is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)  # some run reaches an `elif`
-        ended.append(self._in_doubt(lambda: self._block(node.orelse), on_a_tensor and is_chain))
+        other = (on_a_tensor and is_chain) or both
+        ended.append(self._in_doubt(lambda: self._block(node.orelse), other))
         if ended[0]:
             first = self.names
         elif ended[1]:
             self.names = first
         self.names = either(first, self.names)
-        exceptional = (
-            raises(node) or is_periodic(node.test) or (on_a_tensor and not node.orelse) or asks_if_empty(node.test)
-        )
-        if any(ended) and not all(ended) and not exceptional:
+        exceptional = raises(node) or (on_a_tensor and not node.orelse) or asks_if_empty(node.test)
+        if any(ended) and not all(ended) and not (exceptional or both or is_periodic(node.test)):
             self._certain = False  # what follows is not always reached
         return all(ended)
 
@@ -327,8 +321,6 @@ class Frame(Assignments):
         for item in node.items:
             before = self._program.breaks
             value = self.evaluate(item.context_expr)
-            if isinstance(value, Instance) and self._is_from_outside(item.context_expr):
-                self._report(item.context_expr, rules.CONTEXT)
             known = isinstance(value, Named) and value.name.startswith(("torch.", "contextlib."))
             resumable &= known
             if self._certain and not known:
@@ -342,15 +334,6 @@ class Frame(Assignments):
         return ended
 
     visit_AsyncWith = visit_With
-
-    def _is_from_outside(self, node: ast.expr) -> bool:
-        """Whether an object was made before the compiled function was called."""
-        match node:
-            case ast.Name(name):
-                return name not in self.names
-            case ast.Attribute(value):
-                return self._is_from_outside(value) or (isinstance(value, ast.Name) and value.id == "self")
-        return False
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> bool:
         self._unresumable += 1

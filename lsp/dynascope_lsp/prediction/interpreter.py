@@ -46,10 +46,16 @@ class Interpreter(ProgramNames):
     def trace(self, function: FunctionValue) -> None:
         """Interpret a function as the root frame of a compile."""
         self.one_graph = function.one_graph
-        frame = Frame(self, function, True, 0)
-        frame.bind(None, {})
-        frame.learn(self._calls.get(id(function.node), []))
-        frame.run()
+        seen: set[object] = set()
+        for call in [*self._calls.get(id(function.node), []), None]:
+            frame = Frame(self, function, True, 0)
+            frame.bind(None, {})
+            if call is not None:
+                frame.learn(*call)
+            kinds = tuple(map(kind_of, frame.names.values()))
+            if kinds not in seen and (call is not None or not seen):
+                seen.add(kinds)
+                frame.run()
 
     def call(
         self,

@@ -31,10 +31,13 @@ from dynascope_lsp.prediction.values import (
     TENSOR,
     TENSORS,
     UNKNOWN,
+    Class,
     FunctionValue,
     Keyed,
     LiteralValue,
+    ModuleValue,
     Named,
+    Other,
     Partial,
     Several,
     Value,
@@ -87,8 +90,22 @@ class NamedCalls(ast.NodeVisitor, ABC):
             return
         self._program.report(self._module, node, rule, self._name)
         self._program.breaks += 1
-        if self._unresumable or rule.skips_the_frame:
+        if self._unresumable or rule.skips_the_frame or not self._has_tensors_after(node):
             self._uncompiled = True
+
+    def _has_tensors_after(self, node: ast.expr | ast.stmt) -> bool:
+        """Whether a variable that is read after a node may hold a tensor or a module.
+
+        Dynamo compiles no frame that has neither (`has_tensor_in_frame` of torch._dynamo.convert_frame), the rest of
+        this one included.
+        """
+        after = {
+            each.id
+            for each in ast.walk(self._function.node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.lineno >= node.lineno
+        }
+        plain = Other | LiteralValue | Named | ModuleValue | FunctionValue | Class
+        return any(name in after and not isinstance(value, plain) for name, value in self.names.items())
 
     def _call_of_named(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         """Evaluate a call of a function or class from outside of the workspace."""

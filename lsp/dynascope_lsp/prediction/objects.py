@@ -79,7 +79,10 @@ class Objects(NamedCalls):
             if name in each.buffers:
                 missing = isinstance(each.buffers[name], ast.Constant)
                 return UNKNOWN if missing else TENSOR
-        if self._program.set_outside(name) or (not owner.exact and self._program.overridden(info, name)):
+        if self._program.set_outside(name):
+            given = self._program.given_outside(info, name)
+            return merged(*given) if given else UNKNOWN
+        if not owner.exact and self._program.overridden(info, name):
             return UNKNOWN
         found = self._program.method(info, name)
         if found is not None:
@@ -97,6 +100,8 @@ class Objects(NamedCalls):
         found = self._program.method(info, name)
         if found is not None:
             return found
+        if name == "__name__":
+            return LiteralValue(info.name)
         places = [each for base in self._program.bases(info) for each in base.attributes.get(name, ())]
         if len(places) != 1 or places[0][1] is not None or places[0][0] is None or self._program.set_outside(name):
             return UNKNOWN
@@ -128,7 +133,8 @@ class Objects(NamedCalls):
                 break
         if not values:
             return None
-        result = merged(*values)
+        known = [each for each in values if each != LiteralValue(None)]
+        result = merged(*(known or values))  # what is None at first is set before the first call
         kinds = Instance | Several | Keyed | Named | FunctionValue | LiteralValue | TensorValue | Partial
         return result if isinstance(result, kinds) or result == LOGGER or maybe_tensor(result) else UNKNOWN
 

@@ -15,6 +15,7 @@ from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
     DISABLED,
+    EITHER,
     UNKNOWN,
     Class,
     FunctionValue,
@@ -71,6 +72,9 @@ class ProgramNames(ABC):
         """Whether what is interpreted is compiled with `fullgraph=True`."""
         self.breaks = 0
         """The number of breaks found so far."""
+        self._decorated: set[str] = set()
+        """The paths of imported modules in which what is decorated has been evaluated."""
+        self._given_outside: dict[tuple[int, str], list[Value]] = {}
         self._making: list[tuple[Instance, Made]] = []
         """The objects whose `__init__` is being interpreted, the innermost last."""
         self.sites: dict[object, FunctionValue] | None = None
@@ -198,6 +202,9 @@ class ProgramNames(ABC):
 
     def imported(self, module: WorkspaceModule, origin: str, name: str | None, level: int) -> Value:
         found = self._import(module, origin, level)
+        if found is not None and self.sites is not None and found.path not in self._decorated:
+            self._decorated.add(found.path)
+            self._run_decorators(found)
         if found is not None and name is not None and (value := self.global_value(found, name)) != UNKNOWN:
             return value
         meant = found if name is None else self._import(module, f"{origin}.{name}" if origin else name, level)
@@ -272,13 +279,23 @@ class ProgramNames(ABC):
         return any(name in module.method_names for module in self.modules.values())
 
     def training(self) -> Value:
-        """Return `module.training`: True, or unknown if the program calls `eval()` or `train()`."""
-        quiet = any("eval()" in each.text.source or "train(" in each.text.source for each in self.modules.values())
-        return UNKNOWN if quiet else LiteralValue(True)
+        """Return `module.training`: EITHER where the program calls both `train()` and `eval()`."""
+        trained, evaluated = (
+            any(call in each.text.source for each in self.modules.values()) for call in (".train(", ".eval()")
+        )
+        return EITHER if trained and evaluated else LiteralValue(not evaluated)
 
     def set_outside(self, name: str) -> bool:
         """Whether an attribute of that name is assigned outside of its class."""
         return any(name in module.attributes_set for module in self.modules.values())
+
+    def give_outside(self, info: ClassInfo, name: str, value: Value) -> None:
+        """Take a value that an attribute is given outside of its class."""
+        if self.sites is not None:
+            self._given_outside.setdefault((id(info), name), []).append(value)
+
+    def given_outside(self, info: ClassInfo, name: str) -> list[Value]:
+        return [each for base in self.bases(info) for each in self._given_outside.get((id(base), name), ())]
 
     def bases(self, info: ClassInfo) -> list[ClassInfo]:
         """List the class and its base classes, as far as they are in the workspace."""

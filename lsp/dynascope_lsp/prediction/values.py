@@ -127,6 +127,8 @@ OTHER = Other()
 LOGGER = Other("logger")
 RANDOM = Other("random")
 """A random number that is an input of the graph: Dynamo does not know its value."""
+EITHER = Other("either")
+"""True in some calls and False in others, such as `module.training`."""
 TENSORS = Several((TENSOR,), repeated=True)
 DISABLED = Named("torch.compiler.disable()d")
 """A function that Dynamo does not compile."""
