@@ -21,7 +21,7 @@ WORKERS ?= 3
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture report-schema console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -96,7 +96,7 @@ matrix: ## all tests on torch 2.13; then, of long tables a case in turn, Python 
 	  $(MAKE) test-cuda-stand-in TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
 	$(MAKE) test $(OTHER_LEGS) PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
 
-capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
+capabilities: $(READY) ## write the tables of capabilities into docs/capabilities.md
 	$(PY) -m tests.support.dap.capability_table
 
 architecture: $(READY) ## draw the pictures of docs/architecture.md from the code
@@ -107,6 +107,9 @@ wrapped-names: $(READY) ## write docs/wrapped-names.md from the declarations in 
 
 console: $(READY) ## write docs/console.md from the list of the debug console's commands
 	$(PY) -m tests.support.console_page
+
+report-schema: $(READY) ## write the JSON schema of `dynascope report --json`
+	$(PY) -m tests.support.report_schema
 
 extension-settings: $(READY) ## write VS Code's settings for kinds of problems and exception filters from their table
 	$(PY) -m tests.support.extension_settings

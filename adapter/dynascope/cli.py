@@ -10,6 +10,7 @@ import click
 
 _ELSEWHERE = {
     "debug": "dynascope.terminal.command:debug",
+    "explain": "dynascope.report.explain_command:explain",
     "import": "dynascope.recording.command:import_trace",
     "profile": "dynascope.report.profile.command:profile",
     "report": "dynascope.report.command:report",

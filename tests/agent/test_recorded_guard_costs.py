@@ -180,7 +180,7 @@ def test_the_report_has_them(tmp_path: Path):
     told = dynascope("report", "--guards", "0/0").stdout
     assert "g [0/0] guards: " in told and "TENSOR_MATCH: check_tensor(L['x']" in told
     assert "skip_guard_on_globals_unsafe: SCALE (program.py:12)" in told
-    first, *_ = json.loads(dynascope("report", "--json").stdout)["compiles"]
+    first, *_ = json.loads(dynascope("report", "--json", "--all").stdout)["compiles"]
     costs = first["guard_costs"]
     assert costs["lookup"] > 0 and any("check_tensor(L['x']" in each["text"] for each in costs["guards"])
     assert [each["name"] for each in costs["filters"]][-1] == "skip_guard_eval_unsafe"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -40,6 +41,22 @@ def run(folder: Path, *arguments: str, source: str = "", **environment: str) -> 
     )
 
 
+def printed_in_a_terminal(folder: Path, *arguments: str) -> str:
+    """What a program of the folder prints where its stdout and stderr are a terminal."""
+    ours, theirs = os.openpty()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
+    command = [sys.executable, "-m", "dynascope", "run", *arguments]
+    program = subprocess.Popen(command, env=inherited, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    printed = b""
+    with contextlib.suppress(OSError):  # EIO: it has ended
+        while more := os.read(ours, 4096):
+            printed += more
+    os.close(ours)
+    assert program.wait(60) == 0, printed
+    return printed.decode().replace("\r\n", "\n")
+
+
 def functions(folder: Path) -> list[str]:
     with Reader.open(folder / FOLDER_NAME / FILE_NAME) as reader:
         return [each.function for each in reader.compiles() if each.status == "compiled"]
@@ -51,6 +68,14 @@ def test_arguments_exit_code_and_folder_are_the_programs_own(tmp_path: Path):
     assert (ended.returncode, ended.stderr) == (3, "")
     assert ended.stdout == "['program.py', '--flag', '-m', 'x'] __main__\n"
     assert functions(tmp_path) == ["f"]
+
+
+def test_a_terminal_is_told_at_the_end_what_was_recorded(tmp_path: Path):
+    (tmp_path / "program.py").write_text(COMPILES + "compiled(); os.chdir('/'); print('done')")
+    done, told = printed_in_a_terminal(tmp_path, "--facts", "kept", "program.py").splitlines()
+    assert done == "done" and told.startswith("dynascope: 1 compile, 1 graph, 0 graph breaks at 0 places, ")
+    assert told.endswith(f" backends). What to mend: dynascope report --facts {tmp_path / 'kept'}")
+    assert printed_in_a_terminal(tmp_path, "-c", "1") == "dynascope: nothing was compiled\n"
 
 
 def test_a_traceback_begins_in_the_program(tmp_path: Path):

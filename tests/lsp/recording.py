@@ -25,8 +25,8 @@ def record(folder: Path, *arguments: str, fails: bool = False) -> str:
 
 
 def report(folder: Path, *arguments: str, fails: bool = False) -> str:
-    """What `dynascope report` says."""
-    return _dynascope(folder, "report", *arguments, fails=fails)
+    """What `dynascope report` says, without arguments `dynascope report --all`."""
+    return _dynascope(folder, "report", *(arguments or ("--all",)), fails=fails)
 
 
 def page(folder: Path) -> str:

@@ -179,8 +179,8 @@ def test_the_limit_is_told_once_in_few_lines_and_json_has_every_failed_guard(rec
     assert (
         "0/8 was refused, and does not match 0/7: self.step == 7, 0/6: self.step == 6, nor 6 more compiles" in limited
     )
-    assert "… and 4 more: dynascope report --json" in limited
-    told = json.loads(report(recorded.parent, "--json"))
+    assert "… and 4 more: dynascope report --json --all" in limited
+    told = json.loads(report(recorded.parent, "--json", "--all"))
     (problem,) = [each for each in told["problems"] if each["kind"] == "recompileLimit"]
     guards = [detail for note in problem["notes"] for detail in note.get("details", ()) if note["kind"] == "compile"]
     assert len([each for each in guards if re.match(r"0/\d: self\.step == \d", each)]) == 8 * 9 // 2
@@ -193,7 +193,7 @@ def test_the_page_has_the_same_causes(recorded: Path):
 
 
 def test_json_has_every_failed_guard_with_its_own_compile(recorded: Path):
-    told = json.loads(report(recorded.parent, "--json"))
+    told = json.loads(report(recorded.parent, "--json", "--all"))
     counted = [each for each in told["compiles"] if each["compile"]["function"] == "total" and each["recompiles"]]
     failed = {each["name"]: [fact["failed_compile_id"] for fact in each["recompiles"]] for each in counted}
     assert failed == {f"1/{n}": [f"1/{older}" for older in reversed(range(n))] for n in range(1, 5)}
@@ -234,7 +234,7 @@ def test_the_report_says_what_first_differs(recorded: Path):
     assert first[0] in side_by_side and "▶" in side_by_side
     assert "No compile 99/0 is recorded" in report(recorded.parent, "--compare", "99/0", first[2], fails=True)
     assert "flag is &#39;square&#39; in " in page(recorded.parent)
-    told = json.loads(report(recorded.parent, "--json"))["compiles"]
+    told = json.loads(report(recorded.parent, "--json", "--all"))["compiles"]
     (compared,) = [each["comparison"] for each in told if each["name"] == first[2]]
     assert (compared["with"], compared["differences"][0]["left"]) == (first[1], "'square'")
 

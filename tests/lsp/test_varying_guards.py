@@ -50,7 +50,7 @@ def test_the_report_tells_it(recorded: Path) -> None:
     assert f"Will be compiled again counting.py:{line_of(recorded, 'self.step += 1')} in Model.forward" in text
     assert SENTENCE in text and "hint Count outside of the compiled function" in text
     assert SENTENCE in html.unescape(page(recorded.parent))
-    (compile,) = json.loads(report(recorded.parent, "--json"))["compiles"]
+    (compile,) = json.loads(report(recorded.parent, "--json", "--all"))["compiles"]
     (told,) = compile["varying_guards"]
     assert (told["kind"], told["value"], told["others"]) == ("set", "2", ["3"])
 

@@ -30,7 +30,8 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def report(*arguments: str, fails: bool = False) -> str:
-    result = CliRunner().invoke(main, ["report", *arguments])
+    """What `dynascope report` says, without arguments `dynascope report --all`."""
+    result = CliRunner().invoke(main, ["report", *(arguments or ("--all",))])
     assert (result.exit_code != 0) == fails, result.output
     return result.output
 
@@ -64,7 +65,7 @@ def test_a_line_that_has_moved_is_shown_where_it_is_now(workspace: Path):
 def test_json_holds_everything(workspace: Path):
     with Reader.open(workspace / ".dynascope" / "facts.db") as reader:
         stored = [reader.compile(each.id) for each in reader.compiles()]
-    told = json.loads(report("--json"))
+    told = json.loads(report("--json", "--all"))
     assert (told["launch"], [each["program"] for each in told["runs"]]) == ("launch 1", ["train.py --steps 2"])
     assert [each.pop("name") for each in told["compiles"]] == ["0/0", "0/1", ""]
     (graph,), *none = [each.pop("graphs") for each in told["compiles"]]
@@ -81,7 +82,7 @@ def test_json_holds_everything(workspace: Path):
 
 
 def test_json_has_the_problems_by_their_ids(workspace: Path):
-    first, *others = json.loads(report("--json"))["problems"]
+    first, *others = json.loads(report("--json", "--all"))["problems"]
     assert (first["kind"], first["title"]) == ("graphBreak", "Graph break: Data-dependent branching")
     assert first["compiles"] == ["0/0"] and first["place"]["line"] == 5 and first["id"].startswith("GB0170-")
     kinds = ["recompile", "backendFailure", "specialization", "skippedFrame"]
@@ -391,7 +392,7 @@ def test_compiles_after_a_reset_have_other_names(workspace: Path):
     record(workspace, "launch 2", *four, four[0])
     assert "[0/0, after reset: 0/0, after reset 2: 0/0]" in report()
     assert "Recompile model.py:13 Model.forward  [0/1, after reset: 0/1]" in report()
-    assert [each["name"] for each in json.loads(report("--json"))["compiles"]] == [
+    assert [each["name"] for each in json.loads(report("--json", "--all"))["compiles"]] == [
         *("0/0", "0/1", "after reset: 0/0", "after reset: 0/1", "after reset 2: 0/0")
     ]
     assert report("--graph", "after reset: 0/0").startswith("# Model.forward [0/0] graph")

@@ -19,7 +19,10 @@ from dynascope.report.summary import summarize
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
 @click.option("--launch", metavar="TEXT", help="Report this launch, or the newest of a program (see --launches).")
 @click.option("--launches", is_flag=True, help="List the recorded launches.")
-@click.option("--json", "as_json", is_flag=True, help="Print all facts of every compile, as JSON.")
+@click.option("--all", "tell_all", is_flag=True, help="Tell all problems in full, and the slowest lines to trace.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the problems as JSON; with --all, all facts of every compile."
+)
 @click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")
 @click.option("--graph", metavar="ID", help="Print the graph of a compile: 0/0.")
 @click.option("--code", metavar="ID", help="Print the bytecode that Dynamo generated for a compile: 0/0.")
@@ -36,6 +39,7 @@ def report(
     facts: Path | None,
     launch: str | None,
     launches: bool,
+    tell_all: bool,
     as_json: bool,
     compare: tuple[str, str] | None,
     graph: str | None,
@@ -44,7 +48,7 @@ def report(
     form: tuple[str, str] | None,
     html: Path | None,
 ) -> None:
-    """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
+    """Report what to mend in the newest launch: graph breaks, recompiles and failures."""
     with opened(workspace, facts) as reader:
         if launches:  # the newest first, each with the command line of its first process
             for each in launches_of(reader):
@@ -53,15 +57,21 @@ def report(
             asked = {"graph": graph, "code": code, "guards": guards}
             _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
-            _report(reader, chosen_launch(reader, launch), as_json, compare, html)
+            _report(reader, chosen_launch(reader, launch), tell_all, as_json, compare, html)
 
 
-def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:
+def _report(
+    reader: Reader, launch: str, tell_all: bool, as_json: bool, compare: tuple[str, str] | None, html: Path | None
+) -> None:
     if compare:
         _print_comparison(reader, launch, *compare)
         return
     summary = summarize(reader, launch)
-    if as_json:
+    if as_json and not tell_all:
+        from dynascope.report.told_as_json import told_as_json
+
+        sys.stdout.buffer.write(told_as_json(summary))
+    elif as_json:
         from dynascope.report.unmerged import unmerged
 
         for piece in unmerged(reader, summary):
@@ -75,9 +85,11 @@ def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str]
     else:
         from rich.console import Console
 
+        from dynascope.report.brief import print_brief
         from dynascope.report.terminal import print_summary
 
-        print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
+        write = print_summary if tell_all else print_brief
+        write(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
 
 
 def _print_generated(reader: Reader, launch: str, asked: dict[str, str | None], form: tuple[str, str] | None) -> None:

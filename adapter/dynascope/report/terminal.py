@@ -1,4 +1,4 @@
-"""Print the summary: graph breaks, recompiles, failures, specialisations, skipped frames, slow lines."""
+"""Print all of a launch: graph breaks, recompiles, failures, specialisations, skipped frames, slow lines."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from dynascope.report.summary import SlowLine, Summary
 
 _SHOWN_LINES = 12
 _SHOWN_COMPILES = 4
-_COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "information": "cyan"}
+COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "information": "cyan"}
 
 
 def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
     """Print the problems, and then the slowest lines."""
-    _print_heading(summary, console)
+    print_heading(summary, console)
     for kind in SECTIONS:
         found = summary.of_kind(kind.name)
         if kind.is_brief:
             _print_lines(kind.heading, found, summary, console)
             continue
         for each in found:
-            _print_problem(each, summary, sources, console)
+            print_problem(each, summary, sources, console)
     _print_slowest(summary.slowest_lines, sources, console)
 
 
-def _print_heading(summary: Summary, console: Console) -> None:
+def print_heading(summary: Summary, console: Console) -> None:
+    """Print the program, and the totals."""
     run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     processes = f", {summary.processes}" if summary.processes else ""
@@ -51,10 +52,11 @@ def _print_heading(summary: Summary, console: Console) -> None:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
 
 
-def _print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
+def print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:
+    """Print all that is known of a problem."""
     kind = KINDS[each.kind]
     label = " ".join(filter(None, [kind.heading.removesuffix("s"), each.registry_id]))
-    heading = f"[bold {_COLOURS[kind.severity]}]{label}[/] {_where(each.place)} {escape(each.whose)}"
+    heading = f"[bold {COLOURS[kind.severity]}]{label}[/] {where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
     console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
     if each.kind == "graphBreak":
@@ -72,7 +74,7 @@ def _print_problem(each: Problem, summary: Summary, sources: Sources, console: C
         if left_out <= 0 or place < _SHOWN_COMPILES - 1 or place == _last_told(compiles, summary):
             _print_compile(note, summary, console)
         elif place == _SHOWN_COMPILES - 1:
-            console.print(f"  [dim]… and {left_out} more: dynascope report --json[/]")
+            console.print(f"  [dim]… and {left_out} more: dynascope report --json --all[/]")
     if each.registry_id:
         console.print(f"  [dim]{registry_page(each.registry_id)}[/]")
 
@@ -85,7 +87,7 @@ def _last_told(compiles: list[Note], summary: Summary) -> int:
 def _print_note(note: Note, summary: Summary, sources: Sources, console: Console) -> None:
     text = f"  [yellow]{note.text}[/]" if note.kind == "led to" else f"  [dim]{note.text}[/]"
     if note.place is not None:
-        text += f" {_where(note.place)}"
+        text += f" {where(note.place)}"
     if note.kind in ("guard", "symbol") and note.place is not None:
         text += f"  [dim]{escape(sources.line(note.place.path, note.place.line))}[/]"
     if note.subject:
@@ -113,9 +115,9 @@ def _print_lines(heading: str, found: list[Problem], summary: Summary, console: 
         console.print(f"\n[bold]{heading}[/]")
     for each in found[:_SHOWN_LINES]:
         text = f"{each.whose}: {each.cause}" if each.whose else each.cause
-        console.print(f"  {_where(each.place)} {escape(text)}  {_times(each.compiles, summary)}".rstrip())
+        console.print(f"  {where(each.place)} {escape(text)}  {_times(each.compiles, summary)}".rstrip())
     if len(found) > _SHOWN_LINES:
-        console.print(f"  … and {len(found) - _SHOWN_LINES} more: dynascope report --json")
+        console.print(f"  … and {len(found) - _SHOWN_LINES} more: dynascope report --json --all")
 
 
 def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) -> None:
@@ -124,7 +126,7 @@ def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) ->
     console.print("\n[bold]Slowest lines to trace[/]")
     for each in lines:
         code = escape(sources.line(each.path, each.line))
-        console.print(f"  {each.seconds * 1e3:9.1f} ms  {_where(Place(each.path, each.line))}  [dim]{code}[/]")
+        console.print(f"  {each.seconds * 1e3:9.1f} ms  {where(Place(each.path, each.line))}  [dim]{code}[/]")
 
 
 def _print_code(frame: CodeFrame | None, console: Console) -> None:
@@ -145,7 +147,8 @@ def _print_code(frame: CodeFrame | None, console: Console) -> None:
         console.print(f"  [magenta]{frame.remark}[/]")
 
 
-def _where(place: Place) -> str:
+def where(place: Place) -> str:
+    """Return `model.py:13` as the report writes it."""
     return f"[underline]{escape(shown_path(place.path))}:{place.line}[/]"
 
 

@@ -1,6 +1,6 @@
-"""The README's table of capabilities, written from what the adapter declares and from the tests that use it.
+"""The table of capabilities, written from what the adapter declares and from the tests that use it.
 
-`python -m tests.support.dap.capability_table` writes it between its markers in README.md and docs/capabilities.md.
+`python -m tests.support.dap.capability_table` writes it between its markers in docs/capabilities.md.
 A capability without a row, and a row that is no capability, fail the tests; so does a table that is stale.
 """
 
@@ -16,7 +16,7 @@ from dynascope.dap.requests.registry import CAPABILITIES
 from tests.support.dap.capability_tests import files_by_capability
 
 ROOT = Path(__file__).parents[3]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "capabilities.md")
+PAGES = (ROOT / "docs" / "capabilities.md",)
 BEGIN, END = "<!-- {name}: written by `make capabilities` -->", "<!-- {name} ends -->"
 
 
@@ -110,7 +110,7 @@ def table(used: Tests) -> str:
     """Markdown: a row per declared capability, in the order of `ROWS`."""
     lines = ["| capability | at compile time | at run time | at the prompt |", "|---|---|---|---|"]
     lines += [
-        f"| [`{name}`]({used[name]}) | {row.compile_time} | {row.run_time} | {row.terminal} |"
+        f"| [`{name}`](../{used[name]}) | {row.compile_time} | {row.run_time} | {row.terminal} |"
         for name, row in ROWS.items()
         if name in declared()
     ]

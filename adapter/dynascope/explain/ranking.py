@@ -1,0 +1,74 @@
+"""Put problems in the order in which mending them pays: failures first, then by the time of their compiles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from dynascope.explain.problem import Problem
+from dynascope.facts import model
+
+_FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRecompile": 3}
+_OTHERS = 2
+_COUNTED = ("alsoFailed", "specialization", "skippedFrame")
+"""The kinds that are consequences, or cost little."""
+_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python")
+
+
+class Ranked(Struct):
+    """A problem that does not follow from another one, and those that follow from it."""
+
+    problem: Problem
+    seconds: float
+    """The time of the compiles that there would not be without it."""
+    follow: list[Problem]
+
+
+class Ranking(Struct):
+    """The problems to mend, the first one first, and those that are only counted."""
+
+    first: list[Ranked]
+    counted: list[Problem]
+    in_libraries: list[Problem]
+    """Those at lines of a library, where the user can mend nothing."""
+
+
+def ranking(problems: Iterable[Problem], compiles: Iterable[model.Compile]) -> Ranking:
+    """Rank the problems of a launch, each with what follows from it."""
+    seconds = {each.id: each.seconds for each in compiles}
+    resumed: dict[tuple[str, int], set[int]] = {}
+    for compile in compiles:
+        if compile.resumes_at is not None:
+            resumed.setdefault((compile.path, compile.resumes_at), set()).add(compile.id)
+    found = Ranking([], [], [])
+    ranked: dict[str, Ranked] = {}
+    for each in [each for each in problems if not each.root]:
+        if each.kind in _COUNTED:
+            found.counted.append(each)
+        elif is_of_library(each.place.path):
+            found.in_libraries.append(each)
+        else:
+            ranked[each.id] = Ranked(each, sum(seconds.get(number, 0.0) for number in _due_to(each, resumed)), [])
+    for each in [each for each in problems if each.root]:
+        (ranked[each.root].follow if each.root in ranked else found.counted).append(each)
+    order = sorted(ranked.values(), key=lambda one: (_FIRST.get(one.problem.kind, _OTHERS), -one.seconds))
+    found.first = order
+    return found
+
+
+def is_of_library(path: str) -> bool:
+    """Whether a file is one of an installed library."""
+    return any(marker in path for marker in _LIBRARIES)
+
+
+def _due_to(each: Problem, resumed: dict[tuple[str, int], set[int]]) -> set[int]:
+    """Return the numbers of the compiles that there are because of a problem.
+
+    After a graph break they are those of what follows it, in its function or in one that calls it.
+    """
+    if each.kind != "graphBreak":
+        return set(each.compiles)
+    places = [each.place, *(note.place for note in each.notes if note.kind == "caller" and note.place is not None)]
+    return {number for place in places for number in resumed.get((place.path, place.line), ())}

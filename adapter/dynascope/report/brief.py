@@ -1,0 +1,77 @@
+"""Print the problems that are to be mended first, in a few lines each; `terminal` prints all of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.console import Console
+from rich.markup import escape
+
+from dynascope.explain.kinds import FILTERS, KINDS
+from dynascope.explain.problem import Problem, one_line
+from dynascope.explain.ranking import Ranked, ranking
+from dynascope.facts.counts import counted
+from dynascope.report.sources import Sources
+from dynascope.report.summary import Summary
+from dynascope.report.terminal import COLOURS, print_heading, where
+
+_TOLD, _NAMED = 5, 8
+"""So many problems are told, and so many more named."""
+_LONGEST_CODE = 100
+
+
+def print_brief(summary: Summary, sources: Sources, console: Console) -> None:
+    """Print what to mend first, at most forty lines for most programs."""
+    print_heading(summary, console)
+    found = ranking(summary.problems, summary.compiles)
+    for each in found.first[:_TOLD]:
+        _print_told(each, sources, console)
+    rest = found.first[_TOLD:]
+    for each in rest[:_NAMED]:
+        console.print(_title(each))
+    others = [one.problem for one in rest[_NAMED:]] + [*found.counted]
+    others += [each for one in rest for each in one.follow]
+    left = [_counted(others)] if others else []
+    left += [f"in libraries {_counted(found.in_libraries)}"] if found.in_libraries else []
+    if left:
+        console.print(f"[dim]besides: {'; '.join(left)}[/]")
+    if found.first:
+        console.print("[dim]One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all[/]")
+    elif left:
+        console.print("[dim]All: dynascope report --all[/]")
+
+
+def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
+    problem = each.problem
+    console.print(_title(each))
+    if problem.section == "recompile":
+        told = [problem.effect, *problem.details]
+        console.print(f"  {escape(one_line(' '.join(_ended(text) for text in told if text)))}")
+    else:
+        code = sources.line(problem.place.path, problem.place.line)
+        console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")
+    for remedy in problem.remedies[:1]:
+        console.print(f"  [green]hint[/] {escape(remedy)}")
+    if each.follow:
+        console.print(f"  [dim]from it follow {_counted(each.follow)}[/]")
+
+
+def _title(each: Ranked) -> str:
+    problem = each.problem
+    often = [f"×{problem.count}"] if problem.count > 1 else []
+    cost = [f"{each.seconds:.1f} s"] if each.seconds >= 0.05 else []
+    told = escape(f"  {', '.join([*often, *cost])}" if often or cost else "")
+    colour = COLOURS[KINDS[problem.kind].severity]
+    return f"{where(problem.place)} [bold {colour}]{escape(problem.title)}[/]{told}  [dim]{escape(problem.id)}[/]"
+
+
+def _counted(problems: list[Problem]) -> str:
+    """Return `2 recompiles, 1 specialization`."""
+    nouns = Counter(FILTERS[each.kind].noun if each.kind in FILTERS else "" for each in problems)
+    others = Counter(KINDS[each.kind].heading.lower() for each in problems if each.kind not in FILTERS)
+    told = [counted(count, noun) for noun, count in nouns.items() if noun]
+    return ", ".join([*told, *(f"{count} {heading.removesuffix('s')}" for heading, count in others.items())])
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "?", "!", ":")) else f"{text}."

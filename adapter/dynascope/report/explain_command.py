@@ -1,0 +1,61 @@
+"""The command `dynascope explain`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from dynascope.explain.problem import Place, Problem
+from dynascope.report.sources import Sources, chosen_launch, opened
+from dynascope.report.summary import Summary, summarize
+
+
+@click.command()
+@click.argument("what", metavar="ID|FILE:LINE")
+@click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
+@click.option("--launch", metavar="TEXT", help="Of this launch, or the newest of a program (see report --launches).")
+def explain(what: str, facts: Path | None, launch: str | None) -> None:
+    """Tell all of one problem: why, from where it is called, what helps, what follows from it.
+
+    ID is one that `dynascope report` prints, or its beginning; FILE:LINE a line with problems, or FILE.
+    """
+    from rich.console import Console
+
+    from dynascope.report.terminal import print_problem
+
+    with opened(None, facts) as reader:
+        summary = summarize(reader, chosen_launch(reader, launch))
+        found = asked_for(summary, what)
+        if not found:
+            raise click.ClickException(
+                f"The newest launch, {summary.first_run.program}, has no problem {what}. See: dynascope report"
+                if launch is None
+                else f"{summary.first_run.program} has no problem {what}. See: dynascope report --launch {launch}"
+            )
+        console = Console(highlight=False, soft_wrap=True)
+        for each in found:
+            print_problem(each, summary, Sources(reader), console)
+
+
+def asked_for(summary: Summary, what: str) -> list[Problem]:
+    """Return the problems of an id, or at a line or in a file, and those that follow."""
+    file, _, line = what.rpartition(":")
+    if not line.isdigit():
+        file, line = what, ""
+    own = [each for each in summary.problems if each.id == what]
+    own = own or [each for each in summary.problems if each.id.startswith(what)]
+    own = own or [each for each in summary.problems if file and _is_at(each.place, file, line)]
+    own = own or [
+        each
+        for each in summary.problems
+        if file and any(note.place is not None and _is_at(note.place, file, line) for note in each.notes)
+    ]
+    roots = {each.id for each in own}
+    return [each for each in summary.problems if each.id in roots or each.root in roots]
+
+
+def _is_at(place: Place, file: str, line: str) -> bool:
+    is_file = place.path == os.path.abspath(file) or f"/{place.path}".replace(os.sep, "/").endswith(f"/{file}")
+    return is_file and (not line or place.line == int(line))

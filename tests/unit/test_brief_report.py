@@ -1,0 +1,97 @@
+"""The report begins with what to mend first, and one problem can be asked for in full."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from dynascope.cli import main
+from dynascope.explain.problem import Place, Problem
+from dynascope.explain.ranking import is_of_library, ranking
+from dynascope.facts import model
+from dynascope.report.told_as_json import schema
+
+from tests.support.facts import sample
+from tests.support.report_schema import PATH
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("DYNASCOPE_FACTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    sample.write_sample(tmp_path)
+    return tmp_path
+
+
+def dynascope(*arguments: str, fails: bool = False) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code != 0) == fails, result.output
+    return result.output
+
+
+def problem(id: str, kind: str = "recompile", path: str = "train.py", root: str = "", *compiles: int) -> Problem:
+    return Problem(
+        id=id, kind=kind, cause=id, title=id, place=Place(path, 3), compiles=[*compiles], root=root, function="f"
+    )
+
+
+def compile(id: int, seconds: float, resumes_at: int | None = None) -> model.Compile:
+    return model.Compile(
+        id=id,
+        compile_id=f"0/{id}",
+        function="f",
+        path="train.py",
+        line=1,
+        status="graph",
+        began=0.0,
+        seconds=seconds,
+        resumes_at=resumes_at,
+    )
+
+
+def test_failures_come_first_then_what_takes_most_time():
+    compiles = [compile(0, 9.0), compile(1, 1.0), compile(2, 3.0), compile(3, 2.0, resumes_at=3)]
+    short, long = problem("short", "recompile", "train.py", "", 1), problem("long", "recompile", "train.py", "", 2)
+    broken, failed = problem("broken", "graphBreak"), problem("failed", "backendFailure")
+    after, fixed = problem("after", "recompile", "train.py", "broken", 3), problem("fixed", "specialization")
+    library = problem("library", "graphBreak", "/venv/lib/python3.12/site-packages/torch/nn/functional.py")
+    found = ranking([short, broken, after, long, fixed, library, failed], compiles)
+    assert [each.problem.id for each in found.first] == ["failed", "long", "broken", "short"]
+    assert [each.seconds for each in found.first] == [0.0, 3.0, 2.0, 1.0]
+    assert found.first[2].follow == [after]
+    assert (found.counted, found.in_libraries) == ([fixed], [library])
+    assert is_of_library("/usr/lib/python3.12/copy.py") and not is_of_library("/home/lib/train.py")
+
+
+def test_the_report_is_short_and_says_what_helps(workspace: Path):
+    lines = dynascope("report").splitlines()
+    assert len(lines) <= 20
+    assert lines[0].startswith("train.py --steps 2  ") and "2 compiles" in lines[1]
+    (broken,) = [number for number, line in enumerate(lines) if "Graph break: Data-dependent branching" in line]
+    assert lines[broken].startswith("layers.py:5 ") and "  GB0170-" in lines[broken]
+    assert lines[broken + 1].strip() == "if h.sum() > 0:" and "torch.cond" in lines[broken + 2]
+    assert any(line.startswith("besides: 1 specialization") for line in lines)
+    assert lines[-1] == "One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all"
+
+
+def test_one_problem_in_full(workspace: Path):
+    shown = dynascope("report").splitlines()
+    identity = next(line.split()[-1] for line in shown if "Graph break: " in line)
+    told = dynascope("explain", identity)
+    assert "called from model.py:8" in told and "❱ 5" in told
+    assert dynascope("explain", identity[:9]) == told == dynascope("explain", "layers.py:5")
+    assert dynascope("explain", str(workspace / "layers.py")).startswith(told)
+    message = dynascope("explain", "layers.py:1", fails=True)
+    assert "The newest launch, train.py --steps 2, has no problem layers.py:1. See: dynascope report" in message
+
+
+def test_json_has_a_schema_and_the_problems_to_be_mended_first(workspace: Path):
+    told = json.loads(dynascope("report", "--json"))
+    jsonschema.validate(told, json.loads(PATH.read_bytes()))
+    assert (told["program"], told["compiles"], told["left_out"]) == ("train.py --steps 2", 2, 0)
+    kinds = [each["kind"] for each in told["problems"]]
+    assert kinds[0] == "backendFailure" and {"graphBreak", "recompile", "specialization", "skippedFrame"} < {*kinds}
+    assert PATH.read_bytes() == schema(), "make report-schema"
