@@ -196,6 +196,29 @@ def test_a_break_stops_once_with_the_frames_that_led_to_it(function: Any, frames
     assert f"in {frames[0]}\n" in (exception.details.stack_trace or "")
 
 
+def at_once(x: torch.Tensor) -> torch.Tensor:
+    torch._dynamo.graph_break()
+    return x + 1
+
+
+def after_an_operation(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (at_once, "No graph ends here, for no operation comes before it; "),
+        (after_an_operation, "The graph ends here; "),
+    ],
+)
+def test_whether_a_graph_ends_at_a_break_is_said_as_it_is(function: Any, says: str) -> None:
+    stops = first_compile(caught("graphBreak", compiled(function)))
+    assert f"\n\n{says}what follows" in stops[0].message.exception.description  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(("function", "innermost"), [(in_a_comprehension, "inner"), (of_a_generator, "numbers")])
 def test_a_break_in_a_comprehension_or_generator_stops_once(function: Any, innermost: str) -> None:
     stops = first_compile(caught("graphBreak", compiled(function)))

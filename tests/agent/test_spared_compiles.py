@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 import numpy as np
 import torch
-from dynascope.explain.over import compiles_less
+from dynascope.explain.over import compiles_less, whether_over
 from dynascope.explain.remedies import remedies_of
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
@@ -48,6 +48,10 @@ def padded(x: torch.Tensor, n: int) -> torch.Tensor:
 
 def ones(*shapes: Any) -> list[Any]:
     return [torch.ones(shape) for shape in shapes]
+
+
+def flagged(x: torch.Tensor, n: int | bool) -> torch.Tensor:
+    return x + 1 if n is True else x + n
 
 
 CASES: dict[str, tuple[Callable[..., Any], list[list[Any]], str]] = {
@@ -99,6 +103,15 @@ def compiles(
                 torch._dynamo.maybe_mark_dynamic(given[names.index(name)], int(dimension.strip("[]")))
             compiled(*given)
     return facts
+
+
+def test_a_boolean_is_no_number() -> None:
+    calls = [[torch.ones(4), n] for n in (True, 1, 2, False)]
+    plain = compiles(flagged, calls)
+    assert len(plain) - len(compiles(flagged, calls, dynamic=True)) == 1
+    found = causes_in(plain)
+    assert {compiles_less(each) for each in found} == {"", "One compile less with `dynamic=True`."}
+    assert not any(whether_over(each).startswith("There is a compile for either") for each in found)
 
 
 @pytest.mark.parametrize("name", one_in(2, CASES))

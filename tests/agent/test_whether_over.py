@@ -13,6 +13,8 @@ pytest.importorskip("torch")
 import torch
 from dynascope.explain import over
 from dynascope.explain.over import whether_over
+from dynascope.explain.problem import Identities
+from dynascope.explain.recompiles import recompiles
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.relations import numbers_served
@@ -132,6 +134,33 @@ def test_of_other_values_no_more_is_said_than_is_known(
         for arguments in calls:
             compiled(*arguments)
     assert whether_over(cause_of(facts)) == says
+
+
+class Counting(torch.nn.Module):
+    calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x * 2
+
+
+def test_nothing_is_over_while_each_call_changes_what_is_guarded() -> None:
+    torch._dynamo.reset()
+    module = Counting()
+    module.calls = 0
+    compiled = torch.compile(module, backend="eager")
+    with recording() as facts:
+        for size in (4, 6, 8, 8):
+            compiled(torch.ones(size))
+    assert len(facts) == 4
+    by_number, entries = numbered(facts)
+    compiles = {number: each.compile for number, each in by_number.items()}
+    varying = [guard for each in facts for guard in each.varying_guards]
+    found = causes(entries, compiles, by_number.get)
+    told = [each.details for each in recompiles(found, compiles, Identities(lambda _: []), varying) if each.compiles]
+    says = "Not over: the call itself changes `self.calls`, so that the next one is compiled again"
+    assert any(details and details[0].startswith(says) for details in told), told
+    assert not any(text.startswith("Over: ") or "compile less" in text for details in told for text in details)
 
 
 def test_the_bounds_and_conditions_are_told() -> None:

@@ -24,6 +24,28 @@ def not_yet_met(
     return [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
 
 
+Code = tuple[str, int, int | None]
+"""The path and line of a function that is compiled, and the line at which a part of it resumes."""
+
+
+def code_of(each: model.Compile) -> Code:
+    """Return which code a compile is of."""
+    return each.path, each.line, each.resumes_at
+
+
+def changed_by_call(
+    found: Iterable[model.VaryingGuard], compiles: Mapping[int, model.Compile]
+) -> dict[Code, list[str]]:
+    """Return the values that a call changes itself after the newest compile of each code, which has guards on them."""
+    newest = {code_of(each): number for number, each in sorted(compiles.items())}
+    changed: dict[Code, list[str]] = {}
+    for each in found:
+        compile = compiles.get(each.compile)
+        if each.kind == "set" and compile is not None and newest[code_of(compile)] == each.compile:
+            changed.setdefault(code_of(compile), []).append(readable(each.expression))
+    return changed
+
+
 def subject(each: model.VaryingGuard) -> tuple[str, int | None]:
     """Return the expression of the guard that will fail, and for a size its dimension."""
     if each.kind == "added":

@@ -44,7 +44,7 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def varying(self) -> list[model.VaryingGuard]:
         """Return the guards that will fail, and for which nothing was compiled again yet."""
-        return not_yet_met(self._facts("varying_guards"), self._recompiles, self.by_number)
+        return not_yet_met(self._varying, self._recompiles, self.by_number)
 
     @cached_property
     def breaks(self) -> list[Problem]:
@@ -68,7 +68,7 @@ class ProblemsOfLaunch(Struct, dict=True):
             case "willRecompile":
                 return coming_recompiles(self.varying, identities)
             case "recompile":
-                return self._rooted(recompiles(self.causes, self.by_number, identities))
+                return self._rooted(recompiles(self.causes, self.by_number, identities, self._varying))
             case "skippedFrame":
                 skipped = (each for each in self.compiles if each.status == "skipped")
                 return self._rooted(skipped_frames(skipped, identities))
@@ -97,7 +97,7 @@ class ProblemsOfLaunch(Struct, dict=True):
         return [
             *failed_compiles([each] if each.failure else [], identities),
             *graph_breaks(apart(facts.graph_breaks), empty([each]), identities, symbols=self._symbol),
-            *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities)),
+            *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities, self._varying)),
             *coming_recompiles(varying, identities),
             *(one for kind in OF_LINES for one in kind.problems(apart(getattr(facts, kind.facts)), identities)),
         ]
@@ -119,6 +119,10 @@ class ProblemsOfLaunch(Struct, dict=True):
         raised = {each.compile for each in self._facts("graph_breaks") if each.effect == "raised"}
         raised |= {each.compile for each in self._facts("backend_failures")}
         return [each for each in self.compiles if each.status == "failed" and each.id not in raised]
+
+    @cached_property
+    def _varying(self) -> list[model.VaryingGuard]:
+        return self._facts("varying_guards")
 
     @cached_property
     def _recompiles(self) -> list[model.Recompile]:

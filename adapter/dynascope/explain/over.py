@@ -41,8 +41,10 @@ def whether_over(cause: Cause) -> str:
     subject, known, guard = guarded_value(cause.first.guard), cause.known, cause.first.guard
     if not cause.compiles or cause.limit_reached:
         return ""
-    if subject.kind == "requires_grad" or guard.endswith((" == True", " == False")):
+    if subject.kind == "requires_grad":
         return _EITHER
+    if guard.endswith((" == True", " == False")):
+        return _EITHER if {*cause.values} <= {"True", "False"} else ""
     if subject.kind == "size" or number_wanted(guard) is not None or known.served:
         return _of_number(cause, subject) if known.compile_id else ""
     is_one_of_two = guard.endswith(" None") or is_bound(guard)

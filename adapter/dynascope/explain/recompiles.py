@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from dynascope.explain.coming_recompiles import Code, changed_by_call, code_of
 from dynascope.explain.over import compiles_less, whether_over
 from dynascope.explain.problem import (
     Identities,
@@ -17,7 +18,7 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import MADE_SINCE, remedies_of
+from dynascope.explain.remedies import MADE_SINCE, listed, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
@@ -31,12 +32,23 @@ RecompileKind = Literal["recompile", "recompileLimit", "refused", "alsoFailed"]
 """`refused`: `torch._dynamo.config.error_on_recompile` makes an error of it."""
 
 
-def recompiles(found: Iterable[Cause], compiles: Mapping[int, model.Compile], identities: Identities) -> list[Problem]:
-    """Return a problem for each cause; `compiles` are those of its entries, by number."""
-    return [_recompile(each, compiles, identities) for each in found]
+def recompiles(
+    found: Iterable[Cause],
+    compiles: Mapping[int, model.Compile],
+    identities: Identities,
+    varying: Iterable[model.VaryingGuard] = (),
+) -> list[Problem]:
+    """Return a problem for each cause; `compiles` are those of its entries, by number.
+
+    `varying` are guards that will fail in the next call.
+    """
+    changed = changed_by_call(varying, compiles)
+    return [_recompile(each, compiles, identities, changed) for each in found]
 
 
-def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: Identities) -> Problem:
+def _recompile(
+    cause: Cause, compiles: Mapping[int, model.Compile], identities: Identities, changed: Mapping[Code, Sequence[str]]
+) -> Problem:
     first, what = cause.first, named(cause.first.function, cause.resumes_at)
     kind: Literal["recompile", "recompileLimit", "alsoFailed"] = (
         "recompileLimit" if cause.limit_reached else "alsoFailed" if cause.is_aside else "recompile"
@@ -62,11 +74,24 @@ def _recompile(cause: Cause, compiles: Mapping[int, model.Compile], identities: 
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        details=[text for text in (whether_over(cause), compiles_less(cause)) if text],
+        details=_prospects(cause, changed.get(code_of(compiled), ()) if compiled is not None else ()),
         remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
+
+
+_CHANGED_BY_CALL = (
+    "Not over: the call itself changes {names}, so that the next one is compiled again, whatever else is dynamic."
+)
+
+
+def _prospects(cause: Cause, changed: Sequence[str]) -> list[str]:
+    """Say whether it is over, and what a remedy would have spared; `changed`: what each call changes itself."""
+    others = [f"`{name}`" for name in dict.fromkeys(changed) if name != cause.about]
+    if others:
+        return [_CHANGED_BY_CALL.format(names=listed(others))]
+    return [text for text in (whether_over(cause), compiles_less(cause)) if text]
 
 
 def title(kind: RecompileKind, about: str, what: str) -> str:

@@ -127,7 +127,7 @@ _BY_KIND: dict[Kind, str] = {
         "Make it the same way in each call: a tensor of `torch.inference_mode()`, in `torch.vmap`, or a conjugate view "
         "has other keys."
     ),
-    "identity": "Each object is compiled on its own, such as a new lambda, or a member of an enumeration: pass few.",
+    "identity": "Each object is compiled on its own, such as a function, or a member of an enumeration: pass few.",
     "keys": "Keep the keys and their order the same in each call.",
     "elements": (
         "Whether a set has an element is asked in the compiled function, and compiled for each answer: pass few "
@@ -181,15 +181,15 @@ _NONE = "There is one compile for None, and one for other values: pass a default
 _NUMBERS = {
     None: (
         "Dynamo makes a number dynamic when it has seen a second value, but not where Python needs the value (a loop, "
-        "a condition): keep it the same there, or in a tensor."
+        "a condition): keep it the same there."
     ),
     True: (
         "With `dynamic=True` Dynamo makes numbers dynamic, but not where Python needs the value (a loop, a condition): "
-        "keep it the same there, or in a tensor."
+        "keep it the same there."
     ),
     False: (
         f"Dynamo makes no number dynamic while {STAYS}. With `dynamic=True` it does, but not where Python needs the "
-        "value (a loop, a condition): keep it the same there, or in a tensor."
+        "value (a loop, a condition): keep it the same there."
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
@@ -201,7 +201,7 @@ _COMPARED = (
     "is true, or compile a function of its own for the others."
 )
 _KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Quantized|)(\w+)")
-_LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call; else there is a compile for each."
+_LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call."
 _FROM_THE_FIRST_CALL = "With `dynamic=True` it is dynamic from the first call on."
 """The remedy for a number that a later compile made dynamic."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
@@ -282,7 +282,13 @@ def _against_value(guards: Sequence[str], known: Known) -> str:
         return _NONE
     if (known.served or known.is_dynamic_now) and known.dynamic is None:
         return _FROM_THE_FIRST_CALL
-    return _NUMBERS[known.dynamic] if _is_number(guards[0]) else _VARIANTS
+    if not _is_number(guards[0]):
+        return _VARIANTS
+    return _OF_MODULE if _GLOBAL.match(guards[0]) else _NUMBERS[known.dynamic]
+
+
+_GLOBAL = re.compile(r"G\['\w+'\] == ")
+_OF_MODULE = "Dynamo makes no global number dynamic: pass it as an argument, or keep it in a tensor."
 
 
 def _is_number(guard: str) -> bool:

@@ -34,9 +34,12 @@ def breaks(messages: Sequence[BreakMessage]) -> str:
     return "\n\nIt led to another graph break: ".join(texts)
 
 
-def graph_break(messages: Sequence[BreakMessage], known: Effect) -> str:
-    """Return breaks, and what comes of them in the compile that is stopped."""
-    return f"{breaks(messages)}\n\n{as_sentence(effect(known, graph='the graph'))}"
+def graph_break(messages: Sequence[BreakMessage], known: Effect, is_before_graph: bool = False) -> str:
+    """Return breaks, and what comes of them in the compile that is stopped.
+
+    `is_before_graph`: no operation comes before the break.
+    """
+    return f"{breaks(messages)}\n\n{as_sentence(effect(known, is_before_graph, graph='the graph'))}"
 
 
 def recompile(

@@ -46,7 +46,8 @@ def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
     console.print(_title(each))
     if problem.section == "recompile":
         told = [problem.effect, *problem.details]
-        console.print(f"  {escape(one_line(' '.join(_ended(text) for text in told if text)))}")
+        if any(told):
+            console.print(f"  {escape(one_line(' '.join(_ended(text) for text in told if text)))}")
     else:
         code = sources.line(problem.place.path, problem.place.line)
         console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")

@@ -123,7 +123,8 @@ class Observations(Struct, dict=True):
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
         found = causes(entries, self.facts.compiles, self.facts.why_compiled, rests)
-        problems = recompiles(found, self.facts.compiles, identities)
+        varying = self.facts.view.facts("varying_guards")
+        problems = recompiles(found, self.facts.compiles, identities, varying)
         if self.placement.identical:  # else callers are at other lines than the breaks
             set_roots(breaks, problems)
         for cause, problem in zip(found, problems, strict=True):

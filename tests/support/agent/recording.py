@@ -29,7 +29,7 @@ def numbered(facts: Iterable[CompileFacts]) -> tuple[dict[int, CompileFacts], li
     by_number = dict(enumerate(facts, 1))
     for number, each in by_number.items():
         each.compile.id = number
-        for entry in each.recompiles:
+        for entry in (*each.recompiles, *each.varying_guards):
             entry.compile = number
     return by_number, [entry for each in by_number.values() for entry in each.recompiles]
 

@@ -29,6 +29,7 @@ from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.graph.graph import has_operations
 from dynascope.agent.internals.variables.variables import SideEffects
 from dynascope.agent.tracing.first_time import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -144,7 +145,7 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
-            description=stops.graph_break(messages, effect),
+            description=stops.graph_break(messages, effect, not has_operations(translators.output_of(stack[0]))),
             details=details,
         ),
         title=title(first.type),

@@ -151,7 +151,7 @@ def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str]
     differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}
     pairs = ((name, compiled.values.get(name), call.values.get(name)) for name in differing)
     return differing <= {*dynamic} and not any(
-        type(before) is not type(after) or (not is_number(name) and {before, after} & {0, 1})
+        isinstance(before, str) or type(before) is not type(after) or (not is_number(name) and {before, after} & {0, 1})
         for name, before, after in pairs
     )
 

@@ -38,6 +38,11 @@ def nodes_so_far(output: Any) -> Sequence[Any]:
     return list(output.graph.nodes)
 
 
+def has_operations(output: Any) -> bool:
+    """Whether the graph or subgraph being built has more than inputs (`OutputGraph.graph`, 2.0)."""
+    return any(each.op.startswith("call_") for each in output.graph.nodes)
+
+
 def size_so_far(output: Any) -> int:
     """Return the number of nodes now (`OutputGraph.graph`, 2.0)."""
     return len(output.graph.nodes)
