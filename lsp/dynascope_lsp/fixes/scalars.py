@@ -200,4 +200,16 @@ def _is_kept(place: TracedStatement, call: ast.Call, node: ast.AST) -> bool:
     if node is call.func or (isinstance(call.func, ast.Attribute) and call.func.value is node):
         return False
     operation = called_operation(place.index, call)
-    return operation is not None and operation[0] in _KEPT_NUMBERS
+    if operation is None or operation[0] not in _KEPT_NUMBERS:
+        return False
+    return operation[0] != "append" or _is_only_filled(place, call.func)
+
+
+def _is_only_filled(place: TracedStatement, append: ast.expr) -> bool:
+    """Whether a list to which a number is appended is not read in the function, only filled and returned."""
+    name = append.value.id if isinstance(append, ast.Attribute) and isinstance(append.value, ast.Name) else None
+    if name is None:
+        return isinstance(append, ast.Attribute) and isinstance(append.value, ast.Attribute)
+    parents = [place.index.parents[each] for each in loads(place.function, name)]
+    fills = [each for each in parents if isinstance(each, ast.Attribute) and each.attr in ("append", "extend")]
+    return all(each in fills or isinstance(each, ast.Return | ast.Tuple) for each in parents)
