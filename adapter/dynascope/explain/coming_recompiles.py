@@ -36,7 +36,7 @@ def code_of(each: model.Compile) -> Code:
 def changed_by_call(
     found: Iterable[model.VaryingGuard], compiles: Mapping[int, model.Compile]
 ) -> dict[Code, list[str]]:
-    """Return the values that a call changes itself after the newest compile of each code, which has guards on them."""
+    """Return the guarded values of the newest compile of each code that a call changes."""
     newest = {code_of(each): number for number, each in sorted(compiles.items())}
     changed: dict[Code, list[str]] = {}
     for each in found:

@@ -87,7 +87,10 @@ _CHANGED_BY_CALL = (
 
 
 def _prospects(cause: Cause, changed: Sequence[str]) -> list[str]:
-    """Say whether it is over, and what a remedy would have spared; `changed`: what each call changes itself."""
+    """Say whether it is over, and what a remedy would have spared.
+
+    `changed` are guarded values that each call changes itself.
+    """
     others = [f"`{name}`" for name in dict.fromkeys(changed) if name != cause.about]
     if others:
         return [_CHANGED_BY_CALL.format(names=listed(others))]
