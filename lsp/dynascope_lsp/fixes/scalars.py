@@ -206,7 +206,7 @@ def _is_kept(place: TracedStatement, call: ast.Call, node: ast.AST) -> bool:
 
 
 def _is_only_filled(place: TracedStatement, append: ast.expr) -> bool:
-    """Whether a list to which a number is appended is not read in the function, only filled and returned."""
+    """Whether a list to which a number is appended is only filled and returned."""
     name = append.value.id if isinstance(append, ast.Attribute) and isinstance(append.value, ast.Name) else None
     if name is None:
         return isinstance(append, ast.Attribute) and isinstance(append.value, ast.Attribute)
