@@ -16,6 +16,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from tests.support.agent import remedies
+from tests.support.agent.recording import asking_at_recompiles
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load, one_in
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
@@ -334,6 +335,20 @@ def test_a_size_of_one_that_must_fit_another_cannot_be_unbacked() -> None:
     """With the mark the program fails: torch takes it that no size is spread."""
     (answer,) = answers("one_added")
     assert f"tried: {UNBACKED.partition(', x.s')[0]}, the guard is still there" in answer
+
+
+def split(x: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+    return torch.split(x, sizes)[0].sum()
+
+
+def test_a_number_that_is_computed_from_another_is_not_fixed() -> None:
+    torch._dynamo.reset()
+    compiled, x = torch.compile(split, backend="eager"), torch.arange(6.0)
+    with asking_at_recompiles() as told:
+        for sizes in ([2, 4], [3, 3], [4, 2], [1, 5]):
+            compiled(x, sizes)
+    ((_, answer),) = told
+    assert "this compile: sizes[0] is computed: it is 6 - sizes[1], and the guard is gone." in answer, answer
 
 
 def test_code_for_another_backend() -> None:

@@ -180,8 +180,8 @@ _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outs
 _NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
 _NUMBERS = {
     None: (
-        "Dynamo makes a number dynamic when it has seen a second value, but not where Python needs the value (a loop, "
-        "a condition): keep it the same there."
+        "Dynamo makes a number dynamic once it has seen a second value, unless Python needs the value (a loop, a "
+        "condition): then keep it the same."
     ),
     True: (
         "With `dynamic=True` Dynamo makes numbers dynamic, but not where Python needs the value (a loop, a condition): "

@@ -28,6 +28,7 @@ Tied = tuple[Changed, Any]
 _NAMED = 4
 """The maximum number of values that are named."""
 
+_SYMBOL = re.compile(r"\b[suz]\w*\d\b")
 _SETTING = re.compile(r"(torch\.[\w.]*config)\.(\w+) ?= ?(True|False)")
 DYNAMIC = "`dynamic=True`"
 _IS_DYNAMIC = {"assume_static_by_default": False}
@@ -149,14 +150,14 @@ def verdict(outcome: TrialOutcome, subject: GuardedValue, then: int | float | No
         return _relation(outcome, subject)
     if symbol is None:
         return _without_symbol(outcome, subject)
+    if (computed := _computed(outcome, symbol, name)) is not None:
+        return computed
     same, equal = "", next((each for each in outcome.symbols if each.name == symbol.replacement and each.sources), None)
     if equal is not None:  # of two sizes that must be equal, torch takes one symbol for the other
         same, symbol = f", the same as {readable(equal.sources[0])}", equal
     conditions = [guard for guard in outcome.shape_guards if symbol.symbol in guard.guard.expr.free_symbols]
     false = [guard for guard in conditions if then is not None and not can_be(guard.guard.expr, symbol.symbol, then)]
-    places = [(guard.user_place, guard.expression) for guard in false or conditions]
-    place, condition = next((each for each in places if each[0] is not None), (None, None))
-    needs = "" if condition is None else says.because(place, "needs", condition.replace(symbol.name, name))
+    needs = _needs(false or conditions, symbol, name)
     if symbol.replacement is not None:
         return False, says.STILL_THERE.format(needs=needs)
     if false:
@@ -168,9 +169,31 @@ def verdict(outcome: TrialOutcome, subject: GuardedValue, then: int | float | No
         return True, says.GONE.format(text=text)
     if outcome.graph_break is not None:
         return False, says.BREAKS.format(text=text, place=where(outcome.graph_break.path, outcome.graph_break.line))
+    return True, says.GONE.format(text=text) + _raises(symbol, name)
+
+
+def _needs(conditions: Sequence[Any], symbol: SymbolFact, name: str) -> str:
+    """Return which line needs one of the shape guards, as the end of a clause, or ""."""
+    places = [(guard.user_place, guard.expression) for guard in conditions]
+    place, condition = next((each for each in places if each[0] is not None), (None, None))
+    return "" if condition is None else says.because(place, "needs", condition.replace(symbol.name, name))
+
+
+def _raises(symbol: SymbolFact, name: str) -> str:
+    """Return what a call must fulfil not to raise, as the end of a clause, or ""."""
     checked = [check.removeprefix("runtime assert ").replace(symbol.name, name) for check in symbol.constraints]
-    raises = says.RAISES.format(checks=" and ".join(checked)) if checked else ""
-    return True, says.GONE.format(text=text) + raises
+    return says.RAISES.format(checks=" and ".join(checked)) if checked else ""
+
+
+def _computed(outcome: TrialOutcome, symbol: SymbolFact, name: str) -> tuple[bool, str] | None:
+    """Tell by what torch computes a value, `6 - sizes[1]`, for which it needs no symbol."""
+    text = symbol.replacement
+    known = {each.name: readable(each.sources[0]) for each in outcome.symbols if each.sources}
+    names = set(_SYMBOL.findall(text)) if text is not None else set()
+    if text is None or not names or text in known or not names <= known.keys():
+        return None
+    computed = _SYMBOL.sub(lambda found: known[found[0]], text)
+    return True, says.GONE.format(text=says.COMPUTED.format(name=name, computed=computed))
 
 
 def still_fixed(outcome: TrialOutcome, subject: GuardedValue, changed: Sequence[Changed]) -> str:
