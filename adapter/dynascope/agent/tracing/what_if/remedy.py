@@ -165,6 +165,11 @@ def verdict(outcome: TrialOutcome, subject: GuardedValue, then: int | float | No
     text = says.DYNAMIC_IN.format(name=name, low=symbol.low, high=symbol.high, same=same)
     if then is not None and symbol.low.lstrip("-").isdecimal() and then < int(symbol.low):
         return False, says.COMPILED_ALONE.format(text=text, then=then)
+    return _without_guard(outcome, symbol, name, text)
+
+
+def _without_guard(outcome: TrialOutcome, symbol: SymbolFact, name: str, text: str) -> tuple[bool, str]:
+    """Tell what else comes of a dynamic value: without a hint the graph may break, or a call raise."""
     if symbol.hint is not None:
         return True, says.GONE.format(text=text)
     if outcome.graph_break is not None:
