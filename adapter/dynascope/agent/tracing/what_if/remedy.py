@@ -169,7 +169,7 @@ def verdict(outcome: TrialOutcome, subject: GuardedValue, then: int | float | No
 
 
 def _without_guard(outcome: TrialOutcome, symbol: SymbolFact, name: str, text: str) -> tuple[bool, str]:
-    """Tell what else comes of a dynamic value: without a hint the graph may break, or a call raise."""
+    """Tell what comes of a dynamic value: without a hint, a graph break or an error."""
     if symbol.hint is not None:
         return True, says.GONE.format(text=text)
     if outcome.graph_break is not None:
