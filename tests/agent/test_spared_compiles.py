@@ -67,6 +67,11 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[Any]], str]] = {
     "a square": (alone, [ones((4, 4)), ones((6, 4))], "One compile less with `maybe_mark_dynamic`."),
     "a size of 1": (alone, [ones(1), ones(8), ones(12)], ""),
     "a size that is asked for": (asking, [ones(4), ones(8)], ""),
+    "a size that is asked for later": (
+        asking,
+        [ones(4), ones(5), ones(8)],
+        "One compile less with `maybe_mark_dynamic`.",
+    ),
     "a size and a dtype": (alone, [ones(4), [torch.ones(8).double()], [torch.ones(12).double()]], ""),
     "an int": (scaled, [[torch.ones(2), 3], [torch.ones(2), 5]], "One compile less with `dynamic=True`."),
     "an int that was 0": (scaled, [[torch.ones(2), 0], [torch.ones(2), 1]], "One compile less with `dynamic=True`."),

@@ -68,7 +68,8 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
     if known.dynamic is False:
         advice = f"{STAYS_FIXED} {advice}"
-    return advice if found.is_known else f"{advice} {_UNLESS}"
+    is_known = found.is_known or (known.spared is not None and known.spared.by_marks > 0)
+    return advice if is_known else f"{advice} {_UNLESS}"
 
 
 def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equal: bool) -> str:
@@ -266,13 +267,19 @@ def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:
 
 
 def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) -> list[str]:
-    if any("mismatch" not in guard for guard in guards):
+    bounds = [guard for guard in guards if "mismatch" not in guard]
+    fixed = [guard for guard in guards if {*sizes_seen(guard)} & {0, 1}]
+    changed = [guard for guard in guards if guard not in bounds and guard not in fixed]
+    if bounds and not changed:
         return [_BOUNDS.format(what="size")]
     if "._parameters[" in subject.expression:
         return []
     if is_buffer(subject):
         return [_BUFFER]
-    return [size_advice(readable(subject.expression), subject.dimension or 0, guards, known)]
+    name, dimension = readable(subject.expression), subject.dimension or 0
+    told = [size_advice(name, dimension, changed or guards, known)]
+    told += [BY_ITSELF.format(name=name)] if changed and fixed else []
+    return told + ([_BOUNDS.format(what="size")] if bounds else [])
 
 
 def _against_value(guards: Sequence[str], known: Known) -> str:

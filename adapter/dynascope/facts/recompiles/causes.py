@@ -259,11 +259,14 @@ def _spared(
         if len(facts) < len(own):
             continue
         conditions: dict[str, list[str]] = {}
+        dynamic: list[tuple[set[str], list[str]]] = []
         for of_one in facts:
             symbols = (symbol for symbol in of_one.symbols if _stands_for_more(symbol))
             guards = shape_guards(of_one)
-            conditions |= {readable(origin): guards for symbol in symbols for origin in symbol.origins}
-        called = calls(facts, failed, {guard for guards in conditions.values() for guard in guards})
+            origins = {readable(origin) for symbol in symbols for origin in symbol.origins}
+            conditions |= dict.fromkeys(origins, guards)
+            dynamic += [(origins, guards)] if origins else []
+        called = calls(facts, failed, dynamic)
         varying = changed(called) & {*conditions}
         fits = {name: relations(name, conditions[name]) for name in varying}
         equal = {name: each.fits for name, each in fits.items() if each.is_equal}

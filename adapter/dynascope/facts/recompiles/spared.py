@@ -27,8 +27,8 @@ class RecordedCall(Struct, frozen=True):
     """
     failed: Mapping[str, model.Recompile]
     """The failed guard of each earlier compile, by its id."""
-    is_served: bool
-    """Whether all conditions of the compile with symbols are known to be true of it."""
+    fits: Mapping[int, Collection[str]]
+    """The values that are dynamic in each compile whose conditions are known to be true of it, by a number."""
 
 
 class Spared(Struct, frozen=True):
@@ -64,11 +64,14 @@ def _can_be_marked(name: str) -> bool:
 
 
 def calls(
-    compiles: Iterable[model.CompileFacts], recompiles: Mapping[int, list[model.Recompile]], conditions: Collection[str]
+    compiles: Iterable[model.CompileFacts],
+    recompiles: Mapping[int, list[model.Recompile]],
+    dynamic: Sequence[tuple[Collection[str], Collection[str]]],
 ) -> list[RecordedCall]:
     """Return the calls for which a frame was compiled in a run.
 
-    `recompiles` has failed guards by the number of the compile; `conditions` are those of compiles with symbols.
+    `recompiles` has failed guards by the number of the compile; `dynamic` has for each compile with symbols the values
+    that they stand for, and its conditions.
     """
     made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
     by_id = {compile.compile_id: values for compile, values in made}
@@ -86,7 +89,7 @@ def calls(
             compile.compile_id,
             values,
             {entry.failed_compile_id: entry for entry in recompiles.get(compile.id, ())},
-            hold(conditions, _numbers(values)),
+            {number: names for number, (names, conditions) in enumerate(dynamic) if hold(conditions, _numbers(values))},
         )
         for compile, values in made
     ]
@@ -145,10 +148,14 @@ def spared(
 
 def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str]) -> bool:
     failed = call.failed.get(compiled.compile_id)
-    if failed is None or guarded_value(failed.guard).text not in dynamic or not (compiled.is_served and call.is_served):
+    if failed is None or guarded_value(failed.guard).text not in dynamic:
         return False
     names = {*compiled.values, *call.values}
     differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}
+    # which of these conditions a compile gets may depend on its own sizes, as those do that Inductor adds
+    fitting = [number for number, dynamic_there in compiled.fits.items() if differing <= {*dynamic_there}]
+    if not fitting or any(number not in call.fits for number in fitting):
+        return False
     pairs = ((name, compiled.values.get(name), call.values.get(name)) for name in differing)
     return differing <= {*dynamic} and not any(
         isinstance(before, str) or type(before) is not type(after) or (not is_number(name) and {before, after} & {0, 1})
