@@ -177,7 +177,7 @@ def test_the_limit_is_told_once_in_few_lines_and_json_has_every_failed_guard(rec
     (limited,) = [each for each in paragraphs(text) if each.startswith("Recompile limit reached")]
     assert "×7 compiles" in limited and "0/8 was refused" in limited
     assert (
-        "0/8 was refused, and does not match 0/7: self.step == 7, 0/6: self.step == 6, nor 6 more compiles" in limited
+        "0/8 was refused, and does not match 0/7: self.step == 7, 0/6: self.step == 6, and 6 more compiles" in limited
     )
     assert "… and 4 more: dynascope report --json --all" in limited
     told = json.loads(report(recorded.parent, "--json", "--all"))

@@ -48,7 +48,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_report_tells_it(recorded: Path) -> None:
     text = report(recorded.parent)
     assert f"Will be compiled again counting.py:{line_of(recorded, 'self.step += 1')} in Model.forward" in text
-    assert SENTENCE in text and "hint Count outside of the compiled function" in text
+    assert SENTENCE in text and "hint Keep it in a tensor, whose values are not guarded" in text
     assert SENTENCE in html.unescape(page(recorded.parent))
     (compile,) = json.loads(report(recorded.parent, "--json", "--all"))["compiles"]
     (told,) = compile["varying_guards"]

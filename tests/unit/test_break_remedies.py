@@ -43,7 +43,7 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0123", "tracing `Tensor.backward()`", "train.py", "Return the loss and call `backward()` outside"),
         ("GB0124", "tracing `Tensor.item()`", "train.py", "Keep it a tensor"),
         ("GB0036", "Operator `aten.repeat_interleave.Tensor`'s output shape", "train.py", "Tell the size"),
-        ("GB0036", "Operator `aten.nonzero.default`'s output shape", "train.py", "Keep the size"),
+        ("GB0036", "Operator `aten.nonzero.default`'s output shape", "train.py", "Keep all elements"),
         ("GB0036", "Operator `aten._ctc_loss.Tensor`'s output shape", "train.py", "Remove the call."),
         (None, "", "train.py", "Remove the call."),
     ],

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
+from dynascope.explain.coming_recompiles import not_yet_met
 from dynascope.explain.problem import Place, Problem
 from dynascope.explain.ranking import is_of_library, ranking
 from dynascope.facts import model
@@ -66,6 +67,28 @@ def test_failures_come_first_then_what_takes_most_time():
     assert is_of_library("/usr/lib/python3.12/copy.py") and not is_of_library("/home/lib/train.py")
 
 
+def test_what_every_call_compiles_again_comes_before_what_takes_long():
+    compiles = [compile(1, 1.0), compile(2, 9.0)]
+    counted, sized = (
+        problem("self.step", "recompile", "train.py", "", 1),
+        problem("size", "recompile", "train.py", "", 2),
+    )
+    coming = problem("self.step will not be 3", "willRecompile", "train.py", "", 1)
+    found = ranking([sized, coming, counted], compiles)
+    assert [(each.problem.id, each.follow) for each in found.first] == [("self.step", [coming]), ("size", [])]
+
+
+def test_nothing_is_coming_once_the_value_is_dynamic():
+    guard = model.VaryingGuard(
+        compile=1, path="train.py", line=3, kind="set", expression="L['self'].step", value="0", guard_of="0/1"
+    )
+    symbol = model.Symbol(path="", line=0, name="s1", hint="1", low="0", high="oo", origins=["L['self'].step"])
+    compiles = {1: compile(1, 1.0), 2: compile(2, 1.0), 3: compile(3, 1.0, resumes_at=4)}
+    assert not_yet_met([guard], [], compiles) == [guard]
+    assert not_yet_met([guard], [], compiles, lambda number: [symbol] if number == 1 else []) == [guard]
+    assert not_yet_met([guard], [], compiles, lambda number: [symbol] if number == 2 else []) == []
+
+
 def test_the_report_is_short_and_says_what_helps(workspace: Path):
     lines = dynascope("report").splitlines()
     assert len(lines) <= 20
@@ -74,7 +97,15 @@ def test_the_report_is_short_and_says_what_helps(workspace: Path):
     assert lines[broken].startswith("layers.py:5 ") and "  GB0170-" in lines[broken]
     assert lines[broken + 1].strip() == "if h.sum() > 0:" and "torch.cond" in lines[broken + 2]
     assert any(line.startswith("besides: 1 specialization") for line in lines)
-    assert lines[-1] == "One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all"
+    assert lines[-2:] == [
+        "One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all",
+        "Where the time went: dynascope profile",
+    ]
+
+
+def test_a_file_is_taken_for_its_newest_launch(workspace: Path):
+    (workspace / "train.py").write_text("")
+    assert "dynascope report --launch train.py" in dynascope("report", "train.py", fails=True)
 
 
 def test_one_problem_in_full(workspace: Path):

@@ -133,7 +133,7 @@ def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: B
         ("SCALE will not be 1", "model.py:9 in Model.forward"),
     ]
     assert own[0].place == Place(paths[0], 8, own[0].place.source) and "the call itself makes it 3" in own[0].tooltip
-    assert own[0].children[0].label.startswith("Count outside of the compiled function")
+    assert own[0].children[0].label.startswith("Keep it in a tensor, whose values are not guarded")
     later = below("counting.py", "Compiles", "[0/1] Model.forward")
     assert not [each for each in later if each.key.startswith("willRecompile:")]
     assert [each.label for each in below("counting.py", "Will Be Compiled Again")] == [each.label for each in own]

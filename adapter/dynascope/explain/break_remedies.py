@@ -89,7 +89,11 @@ _RULES = (
     _Rule("GB0036", ("Tell the size: `output_size=`.", _SHAPES), "repeat_interleave"),
     _Rule(
         "GB0036",
-        ("Keep the size: choose by a mask, `torch.where(mask, x, 0)`, instead of taking the elements out.", _SHAPES),
+        (
+            "Keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of rows "
+            "`torch.where(mask[:, None], x, 0)`.",
+            _SHAPES,
+        ),
         r"nonzero|masked_select|index",
     ),
     _Rule("GB0246", ("Tell the number of classes: `num_classes=`.",)),

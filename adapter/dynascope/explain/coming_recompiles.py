@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
@@ -13,15 +13,32 @@ F = TypeVar("F", bound=model.VaryingGuard)
 
 
 def not_yet_met(
-    found: Iterable[F], recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]
+    found: Iterable[F],
+    recompiles: Iterable[model.Recompile],
+    compiles: Mapping[int, model.Compile],
+    symbols: Callable[[int], Iterable[model.Symbol]] = lambda number: (),
 ) -> list[F]:
-    """Return the guards for which no recompile is recorded."""
+    """Return the guards for which no recompile is recorded, and whose value is fixed still.
+
+    `symbols` returns those of a compile, by its number.
+    """
     met = set()
     for each in recompiles:
         failed = guarded_value(each.guard)
         run = compiles[each.compile].run if each.compile in compiles else 0
         met.add((run, each.failed_compile_id, failed.expression, failed.dimension))
-    return [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
+    newest = {(each.run, code_of(each)): number for number, each in sorted(compiles.items())}
+    coming = [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
+    return [
+        each
+        for each in coming
+        if not _is_dynamic(each, symbols(newest[compiles[each.compile].run, code_of(compiles[each.compile])]))
+    ]
+
+
+def _is_dynamic(each: model.VaryingGuard, symbols: Iterable[model.Symbol]) -> bool:
+    name = readable(each.expression)
+    return any(readable(origin) == name for symbol in symbols for origin in symbol.origins)
 
 
 Code = tuple[str, int, int | None]
@@ -67,7 +84,7 @@ _SENTENCES: dict[model.VaryingKind, str] = {
     "seen": "{name} must be {value}, and was {others} when {seen_in} was compiled: the next call is compiled again, "
     "unless something sets it back.",
 }
-_COUNT = "Count outside of the compiled function, or in a tensor: a tensor's values are not guarded."
+_COUNT = "Keep it in a tensor, whose values are not guarded, or neither change nor read it in the compiled function."
 _ADVICE: dict[model.VaryingKind, str] = {
     "added": "Set it in the object before the first call, for instance in `__init__`.",
     "beside": "Give the modules one value, keep it in a tensor, or compile what calls them as a whole.",

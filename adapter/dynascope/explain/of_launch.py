@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
@@ -44,7 +44,8 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def varying(self) -> list[model.VaryingGuard]:
         """Return the guards that will fail, and for which nothing was compiled again yet."""
-        return not_yet_met(self._varying, self._recompiles, self.by_number)
+        symbols = partial(symbols_of, self.reader)
+        return not_yet_met(self._varying, self._recompiles, self.by_number, symbols)
 
     @cached_property
     def breaks(self) -> list[Problem]:

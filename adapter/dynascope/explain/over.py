@@ -41,7 +41,7 @@ def whether_over(cause: Cause) -> str:
     subject, known, guard = guarded_value(cause.first.guard), cause.known, cause.first.guard
     if not cause.compiles or cause.limit_reached:
         return ""
-    if subject.kind == "requires_grad":
+    if subject.kind == "requires_grad" or cause.about == "grad_mode":
         return _EITHER
     if guard.endswith((" == True", " == False")):
         return _EITHER if {*cause.values} <= {"True", "False"} else ""

@@ -53,9 +53,27 @@ def ranking(problems: Iterable[Problem], compiles: Iterable[model.Compile]) -> R
             ranked[each.id] = Ranked(each, sum(seconds.get(number, 0.0) for number in _due_to(each, resumed)), [])
     for each in [each for each in problems if each.root]:
         (ranked[each.root].follow if each.root in ranked else found.counted).append(each)
-    order = sorted(ranked.values(), key=lambda one: (_FIRST.get(one.problem.kind, _OTHERS), -one.seconds))
-    found.first = order
+    for coming in [each for each in ranked.values() if each.problem.kind == "willRecompile"]:
+        same = next((each for each in ranked.values() if _is_the_same(each.problem, coming.problem)), None)
+        if same is not None:
+            same.follow.append(ranked.pop(coming.problem.id).problem)
+    found.first = sorted(ranked.values(), key=lambda one: (_urgency(one), -one.seconds))
     return found
+
+
+def _urgency(each: Ranked) -> int:
+    """Return a number that is low for failures, and for what compiles every call again."""
+    comes_again = any(one.kind == "willRecompile" for one in each.follow)
+    return _FIRST["recompileLimit"] if comes_again else _FIRST.get(each.problem.kind, _OTHERS)
+
+
+def _is_the_same(recompile: Problem, coming: Problem) -> bool:
+    """Whether a recompile was for the value for which it will be compiled again."""
+    return (
+        recompile.section == "recompile"
+        and recompile.function == coming.function
+        and coming.cause.startswith(f"{recompile.cause} ")
+    )
 
 
 def is_of_library(path: str) -> bool:

@@ -158,7 +158,7 @@ def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
     if entries[0].guard == NO_GUARD:
         return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
     told = ", ".join(map(_entry_text, entries[:_TOLD]))
-    more = f", nor {counted(len(entries) - _TOLD, 'more compile')}" if len(entries) > _TOLD else ""
+    more = f", and {counted(len(entries) - _TOLD, 'more compile')}" if len(entries) > _TOLD else ""
     return f"does not match {'' if is_cause else 'other compiles, either: '}{told}{more}"
 
 

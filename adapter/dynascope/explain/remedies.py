@@ -119,7 +119,7 @@ _BY_KIND: dict[Kind, str] = {
     "stride": "Give it the same memory layout in each call: `.contiguous()` before the call.",
     "dtype": "Convert it to one dtype before the call; else there is a compile for each.",
     "rank": "Give it the same number of dimensions in each call; else there is a compile for each.",
-    "requires_grad": "Call it with the same `requires_grad` each time: `.detach()` tensors that need no gradient.",
+    "requires_grad": "Call it with the same `requires_grad` each time; `.detach()` only what needs no gradient.",
     "device": "Call it with tensors of one device; else there is a compile for each.",
     "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
     "length": "Each length is compiled on its own: keep it the same, or stack the elements into one tensor.",

@@ -39,6 +39,8 @@ def print_brief(summary: Summary, sources: Sources, console: Console) -> None:
         console.print("[dim]One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all[/]")
     elif left:
         console.print("[dim]All: dynascope report --all[/]")
+    if summary.compiles:
+        console.print("[dim]Where the time went: dynascope profile[/]")
 
 
 def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
@@ -51,10 +53,19 @@ def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
     else:
         code = sources.line(problem.place.path, problem.place.line)
         console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")
+    for note in [note for note in problem.notes if note.kind == "led to"][:1]:
+        at = f" at {where(note.place)}" if note.place is not None else ""
+        console.print(f"  {escape(note.text)} {escape(': '.join([note.subject, *note.details[:1]]))}{at}")
     for remedy in problem.remedies[:1]:
         console.print(f"  [green]hint[/] {escape(remedy)}")
     if each.follow:
-        console.print(f"  [dim]from it follow {_counted(each.follow)}[/]")
+        console.print(f"  [dim]with it: {', '.join(map(_briefly, each.follow))}[/]")
+
+
+def _briefly(follows: Problem) -> str:
+    """Return `recompiled because of x.size()[0] (2 compiles)`."""
+    title = follows.title.replace("Recompiled", "recompiled", 1)
+    return escape(f"{title} ({counted(len(follows.compiles), 'compile')})" if follows.compiles else title)
 
 
 def _title(each: Ranked) -> str:

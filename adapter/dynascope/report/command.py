@@ -15,7 +15,7 @@ from dynascope.report.summary import summarize
 
 
 @click.command()
-@click.argument("workspace", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("workspace", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
 @click.option("--launch", metavar="TEXT", help="Report this launch, or the newest of a program (see --launches).")
 @click.option("--launches", is_flag=True, help="List the recorded launches.")
@@ -49,6 +49,8 @@ def report(
     html: Path | None,
 ) -> None:
     """Report what to mend in the newest launch: graph breaks, recompiles and failures."""
+    if workspace is not None and workspace.is_file():
+        raise click.UsageError(f"{workspace} is no folder. Its newest launch: dynascope report --launch {workspace}")
     with opened(workspace, facts) as reader:
         if launches:  # the newest first, each with the command line of its first process
             for each in launches_of(reader):

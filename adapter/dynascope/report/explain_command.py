@@ -28,6 +28,11 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
     with opened(None, facts) as reader:
         summary = summarize(reader, chosen_launch(reader, launch))
         found = asked_for(summary, what)
+        file = what.rpartition(":")[0] or what
+        if not found and launch is None and any(each.program.partition(" ")[0] == file for each in reader.runs()):
+            program = next(each for each in reader.runs() if each.program.partition(" ")[0] == file).launch
+            summary = summarize(reader, program)
+            found = asked_for(summary, what)
         if not found:
             raise click.ClickException(
                 f"The newest launch, {summary.first_run.program}, has no problem {what}. See: dynascope report"
