@@ -16,6 +16,8 @@ from dynascope.facts.distinct import Distinct
 
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
 LONGEST_TITLE = 70
+_LEAST_TITLE = 45
+"""A title is cut between words unless that makes it shorter than this."""
 _LONGEST_LINE = 200
 _GRAPH_INPUT = re.compile(r"\b[lLgG]_\w*_\b")
 F = TypeVar("F", bound=model.Fact | model.Compile | Distinct[Any])
@@ -158,7 +160,10 @@ def named(function: str, resumes_at: int | None) -> str:
 def fitting(*titles: str) -> str:
     """Return the first title that is short enough, or the beginning of the last one."""
     lines = [" ".join(each.split()) for each in titles]
-    return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{lines[-1][: LONGEST_TITLE - 1].rstrip()}…")
+    beginning = lines[-1][: LONGEST_TITLE - 1]
+    whole_words = beginning.rpartition(" ")[0]
+    beginning = whole_words if len(whole_words) >= _LEAST_TITLE else beginning
+    return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{beginning.rstrip()}…")
 
 
 def one_line(text: str) -> str:

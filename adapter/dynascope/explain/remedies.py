@@ -216,9 +216,13 @@ _DUPLICATES = (
 )
 
 
+_ATTRIBUTE = "allow_unspec_int_on_nn_module"
+_OF_ATTRIBUTE = f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`, or keep the number in a tensor."
+
+
 def remedies_of(cause: Cause) -> list[str]:
     """Return what helps against a cause: Dynamo's hints, then Dynascope's."""
-    own = [each.hint for each in cause.entries if each.hint]
+    own = [_OF_ATTRIBUTE if _ATTRIBUTE in each.hint else each.hint for each in cause.entries if each.hint]
     return remedies([each.guard for each in cause.entries], own, cause.known)
 
 
