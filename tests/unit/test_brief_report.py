@@ -106,6 +106,10 @@ def test_the_report_is_short_and_says_what_helps(workspace: Path):
 def test_a_file_is_taken_for_its_newest_launch(workspace: Path):
     (workspace / "train.py").write_text("")
     assert "dynascope report --launch train.py" in dynascope("report", "train.py", fails=True)
+    told = dynascope("report", "--launch", "train.py").splitlines()
+    assert (
+        told[0].startswith("train.py --steps 2") and "dynascope explain ID --launch train.py, or FILE:LINE" in told[-2]
+    )
 
 
 def test_one_problem_in_full(workspace: Path):
@@ -116,7 +120,8 @@ def test_one_problem_in_full(workspace: Path):
     assert dynascope("explain", identity[:9]) == told == dynascope("explain", "layers.py:5")
     assert dynascope("explain", str(workspace / "layers.py")).startswith(told)
     message = dynascope("explain", "layers.py:1", fails=True)
-    assert "The newest launch, train.py --steps 2, has no problem layers.py:1. See: dynascope report" in message
+    assert "train.py --steps 2, as it was recorded last, has no problem layers.py:1. See: dynascope report" in message
+    assert "no problem" in dynascope("explain", "", fails=True)
 
 
 def test_json_has_a_schema_and_the_problems_to_be_mended_first(workspace: Path):

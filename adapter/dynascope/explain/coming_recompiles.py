@@ -27,7 +27,7 @@ def not_yet_met(
         failed = guarded_value(each.guard)
         run = compiles[each.compile].run if each.compile in compiles else 0
         met.add((run, each.failed_compile_id, failed.expression, failed.dimension))
-    newest = {(each.run, code_of(each)): number for number, each in sorted(compiles.items())}
+    newest = _newest(compiles)
     coming = [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
     return [
         each
@@ -50,15 +50,20 @@ def code_of(each: model.Compile) -> Code:
     return each.path, each.line, each.resumes_at
 
 
+def _newest(compiles: Mapping[int, model.Compile]) -> dict[tuple[int, Code], int]:
+    """Return the number of the newest compile of each code, by the run and the code."""
+    return {(each.run, code_of(each)): number for number, each in sorted(compiles.items())}
+
+
 def changed_by_call(
     found: Iterable[model.VaryingGuard], compiles: Mapping[int, model.Compile]
 ) -> dict[Code, list[str]]:
     """Return the guarded values of the newest compile of each code that a call changes."""
-    newest = {code_of(each): number for number, each in sorted(compiles.items())}
+    newest = _newest(compiles)
     changed: dict[Code, list[str]] = {}
     for each in found:
         compile = compiles.get(each.compile)
-        if each.kind == "set" and compile is not None and newest[code_of(compile)] == each.compile:
+        if each.kind == "set" and compile is not None and newest[compile.run, code_of(compile)] == each.compile:
             changed.setdefault(code_of(compile), []).append(readable(each.expression))
     return changed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ _FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRec
 _OTHERS = 2
 _COUNTED = ("alsoFailed", "specialization", "skippedFrame")
 """The kinds that are consequences, or cost little."""
-_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python")
+_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python3.")
 
 
 class Ranked(Struct):
@@ -35,7 +35,7 @@ class Ranking(Struct):
     """Those at lines of a library, where the user can mend nothing."""
 
 
-def ranking(problems: Iterable[Problem], compiles: Iterable[model.Compile]) -> Ranking:
+def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> Ranking:
     """Rank the problems of a launch, each with what follows from it."""
     seconds = {each.id: each.seconds for each in compiles}
     resumed: dict[tuple[str, int], set[int]] = {}

@@ -298,8 +298,8 @@ def _against_value(guards: Sequence[str], known: Known) -> str:
     return _OF_MODULE if _GLOBAL.match(guards[0]) else _NUMBERS[known.dynamic]
 
 
-_GLOBAL = re.compile(r"G\['\w+'\] == ")
-_OF_MODULE = "Dynamo makes no global number dynamic: pass it as an argument, or keep it in a tensor."
+_GLOBAL = re.compile(r"G\['\w+'\] == -?\d+$")
+_OF_MODULE = "Dynamo makes no global integer dynamic: pass it as an argument, or keep it in a tensor."
 
 
 def _is_number(guard: str) -> bool:

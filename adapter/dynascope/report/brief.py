@@ -17,11 +17,16 @@ from dynascope.report.terminal import COLOURS, print_heading, where
 
 _TOLD, _NAMED = 5, 8
 """So many problems are told, and so many more named."""
+_FOLLOW = 3
+"""So many that follow from a problem are named."""
 _LONGEST_CODE = 100
 
 
-def print_brief(summary: Summary, sources: Sources, console: Console) -> None:
-    """Print what to mend first, at most forty lines for most programs."""
+def print_brief(summary: Summary, sources: Sources, console: Console, options: str = "") -> None:
+    """Print what to mend first, in at most forty lines for most programs.
+
+    `options` choose this launch in the commands that are named at the end.
+    """
     print_heading(summary, console)
     found = ranking(summary.problems, summary.compiles)
     for each in found.first[:_TOLD]:
@@ -36,11 +41,12 @@ def print_brief(summary: Summary, sources: Sources, console: Console) -> None:
     if left:
         console.print(f"[dim]besides: {'; '.join(left)}[/]")
     if found.first:
-        console.print("[dim]One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all[/]")
+        one = escape(f"dynascope explain ID{options}, or FILE:LINE")
+        console.print(f"[dim]One in full: {one}. All: {escape(f'dynascope report --all{options}')}[/]")
     elif left:
-        console.print("[dim]All: dynascope report --all[/]")
+        console.print(f"[dim]All: {escape(f'dynascope report --all{options}')}[/]")
     if summary.compiles:
-        console.print("[dim]Where the time went: dynascope profile[/]")
+        console.print(f"[dim]Where the time went: {escape(f'dynascope profile{options}')}[/]")
 
 
 def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
@@ -59,7 +65,8 @@ def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
     for remedy in problem.remedies[:1]:
         console.print(f"  [green]hint[/] {escape(remedy)}")
     if each.follow:
-        console.print(f"  [dim]with it: {', '.join(map(_briefly, each.follow))}[/]")
+        more = [f"{len(each.follow) - _FOLLOW} more"] if len(each.follow) > _FOLLOW else []
+        console.print(f"  [dim]with it: {', '.join([*map(_briefly, each.follow[:_FOLLOW]), *more])}[/]")
 
 
 def _briefly(follows: Problem) -> str:

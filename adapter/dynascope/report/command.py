@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from dynascope.explain.compiles import NOTHING
+from dynascope.facts import store
 from dynascope.facts.launches import launches as launches_of
 from dynascope.facts.reader import Reader
-from dynascope.report.sources import Sources, chosen_launch, opened
+from dynascope.report.sources import Sources, chosen_launch, opened, options
 from dynascope.report.summary import summarize
 
 
@@ -59,11 +60,19 @@ def report(
             asked = {"graph": graph, "code": code, "guards": guards}
             _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
-            _report(reader, chosen_launch(reader, launch), tell_all, as_json, compare, html)
+            folder = facts or (store.facts_folder(workspace) if workspace is not None else None)
+            chosen = chosen_launch(reader, launch)
+            _report(reader, chosen, tell_all, as_json, compare, html, options(launch, folder))
 
 
 def _report(
-    reader: Reader, launch: str, tell_all: bool, as_json: bool, compare: tuple[str, str] | None, html: Path | None
+    reader: Reader,
+    launch: str,
+    tell_all: bool,
+    as_json: bool,
+    compare: tuple[str, str] | None,
+    html: Path | None,
+    asked: str,
 ) -> None:
     if compare:
         _print_comparison(reader, launch, *compare)
@@ -90,8 +99,11 @@ def _report(
         from dynascope.report.brief import print_brief
         from dynascope.report.terminal import print_summary
 
-        write = print_summary if tell_all else print_brief
-        write(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
+        console = Console(highlight=False, soft_wrap=True)
+        if tell_all:
+            print_summary(summary, Sources(reader), console)
+        else:
+            print_brief(summary, Sources(reader), console, asked)
 
 
 def _print_generated(reader: Reader, launch: str, asked: dict[str, str | None], form: tuple[str, str] | None) -> None:

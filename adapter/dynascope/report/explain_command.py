@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dynascope.explain.problem import Place, Problem
-from dynascope.report.sources import Sources, chosen_launch, opened
+from dynascope.report.sources import Sources, chosen_launch, opened, options
 from dynascope.report.summary import Summary, summarize
 
 
@@ -29,15 +29,14 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
         summary = summarize(reader, chosen_launch(reader, launch))
         found = asked_for(summary, what)
         file = what.rpartition(":")[0] or what
-        if not found and launch is None and any(each.program.partition(" ")[0] == file for each in reader.runs()):
-            program = next(each for each in reader.runs() if each.program.partition(" ")[0] == file).launch
-            summary = summarize(reader, program)
+        if not found and launch is None and any(run.program.split(" ")[0] == file for run in reader.runs()):
+            summary = summarize(reader, chosen_launch(reader, file))
             found = asked_for(summary, what)
         if not found:
+            asked = options(summary.launch, facts)
             raise click.ClickException(
-                f"The newest launch, {summary.first_run.program}, has no problem {what}. See: dynascope report"
-                if launch is None
-                else f"{summary.first_run.program} has no problem {what}. See: dynascope report --launch {launch}"
+                f"{summary.first_run.program}, as it was recorded last, has no problem {what}. "
+                f"See: dynascope report{asked}"
             )
         console = Console(highlight=False, soft_wrap=True)
         for each in found:
@@ -47,8 +46,10 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
 def asked_for(summary: Summary, what: str) -> list[Problem]:
     """Return the problems of an id, or at a line or in a file, and those that follow."""
     file, _, line = what.rpartition(":")
-    if not line.isdigit():
+    if not line.isdecimal():
         file, line = what, ""
+    if not what:
+        return []
     own = [each for each in summary.problems if each.id == what]
     own = own or [each for each in summary.problems if each.id.startswith(what)]
     own = own or [each for each in summary.problems if file and _is_at(each.place, file, line)]

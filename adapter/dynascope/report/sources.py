@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,10 +38,16 @@ def chosen_launch(reader: Reader, asked: str | None) -> str:
         raise click.ClickException("No program has been recorded in it.")
     runs = reader.runs()  # the newest first
     found = next((run.launch for run in runs if run.launch == launch), None)
-    found = found or next((run.launch for run in runs if run.program == launch), None)
+    found = found or next((run.launch for run in runs if launch in (run.program, run.program.split(" ")[0])), None)
     if found is None:
         raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
     return found
+
+
+def options(launch: str | None, folder: Path | None) -> str:
+    """Return the options with which another command shows the same launch."""
+    chosen = [f" --launch {shlex.quote(launch)}"] if launch else []
+    return "".join([*chosen, *([f" --facts {shlex.quote(str(folder))}"] if folder is not None else [])])
 
 
 CONTEXT = 2

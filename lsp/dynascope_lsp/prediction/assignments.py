@@ -64,8 +64,10 @@ class Assignments(Expressions):
         """Take note of an item that a mapping or a list gets."""
         container, key = self.evaluate(target.value), self.evaluate(target.slice)
         if isinstance(container, Keyed) and isinstance(key, LiteralValue):
-            before = container.items.get(key.value)
-            container.items[key.value] = value if before is None else merged(before, value)
+            before = container.items.get(key.value, UNKNOWN if self._doubts else value)
+            container.items[key.value] = merged(before, value)
+        elif isinstance(container, Keyed):
+            container.has_others = True
         elif isinstance(container, Several) and not container.called:
             self._assign(target.value, _with_item(container, key, value))
         elif is_tensor(container) and RANDOM in (key.items if isinstance(key, Several) else (key,)):

@@ -108,6 +108,7 @@ class Calls(Objects):
                 keywords[keyword.arg] = value
             elif isinstance(value, Keyed):
                 keywords |= {key: each for key, each in value.items.items() if isinstance(key, str)}
+                more |= value.has_others or value.default != UNKNOWN
             else:
                 more = True
         return arguments, keywords, more
@@ -170,23 +171,27 @@ class Calls(Objects):
         self, method: str, container: Keyed, arguments: list[Value], keywords: dict[str, Value]
     ) -> Value:
         items = container.items
+        key = arguments[0] if arguments else UNKNOWN
+        default = arguments[1] if len(arguments) > 1 else LiteralValue(None)
         match method:
-            case "values" | "items" if not items and container.default != UNKNOWN:
-                each = container.default
-                return Several((each if method == "values" else Several((OTHER, each)),), repeated=True)
-            case "items":
-                return Several(tuple(Several((LiteralValue(key), each)) for key, each in items.items()))
-            case "values":
-                return Several(tuple(items.values()))
-            case "keys":
-                return Several(tuple(map(LiteralValue, items)))
-            case "get" | "setdefault" if arguments and isinstance(arguments[0], LiteralValue):
-                default = arguments[1] if len(arguments) > 1 else LiteralValue(None)
-                if method == "setdefault":
-                    items.setdefault(arguments[0].value, default)
-                return items.get(arguments[0].value, default)
-            case "update" if not arguments or isinstance(arguments[0], Keyed):
-                items.update(*(each.items for each in arguments if isinstance(each, Keyed)), **keywords)
+            case "values" | "items" | "keys":
+                return _parts(container, method)
+            case "get" | "setdefault" | "pop" if isinstance(key, LiteralValue):
+                found = container.get(key.value, default)
+                if method == "pop":
+                    items.pop(key.value, None)
+                elif method == "setdefault":
+                    items.setdefault(key.value, found)
+                return found
+            case "update":
+                for each in arguments:
+                    items.update(each.items if isinstance(each, Keyed) else {})
+                    container.has_others |= not isinstance(each, Keyed) or each.has_others
+                items.update(keywords)
+            case "clear":
+                items.clear()
+            case "setdefault" | "pop" | "popitem":
+                container.forget()
         return UNKNOWN
 
     def _super_method(self, func: ast.expr) -> Value | None:
@@ -255,3 +260,14 @@ class Calls(Objects):
         if owner == TENSORS and node.attr in ("values", "indices"):
             return TENSOR
         return MAYBE_TENSOR if maybe_tensor(owner) and node.attr in TENSOR_ATTRIBUTES else UNKNOWN
+
+
+def _parts(container: Keyed, method: str) -> Value:
+    """Return the keys, values or items of a mapping."""
+    if container.has_others or container.default != UNKNOWN:
+        value = container.default
+        parts: dict[str, Value] = {"keys": UNKNOWN, "values": value, "items": Several((OTHER, value))}
+        return Several((parts[method],), repeated=True) if not container.items else UNKNOWN
+    if method == "items":
+        return Several(tuple(Several((LiteralValue(key), each)) for key, each in container.items.items()))
+    return Several(tuple(map(LiteralValue, container.items) if method == "keys" else container.items.values()))

@@ -46,12 +46,14 @@ class Expressions(Calls):
     """The part of a frame that evaluates expressions."""
 
     def _in_doubt(self, evaluate: Callable[[], object], as_certain: bool = False) -> bool:
-        """Call `evaluate` for code that may not run: breaks in it are not reported.
+        """Interpret code that may not run, by a call of `evaluate`: breaks in it are not reported.
 
         With `as_certain`, for code that some call runs, they are reported as before it.
         """
         certain, self._certain = self._certain, self._certain and as_certain
+        self._doubts += 1
         result = evaluate()
+        self._doubts -= 1
         self._certain = certain
         return result is True
 
@@ -201,7 +203,7 @@ class Expressions(Calls):
         values, several = self._elements(node.generators, node.elt)
         if several is not None:
             return Several(tuple(values))
-        (value,) = values
+        value = merged(*values)
         known = isinstance(value, Instance | TensorValue | FunctionValue | Several | Named) or maybe_tensor(value)
         return Several((value,), repeated=True) if known else UNKNOWN
 
@@ -219,7 +221,7 @@ class Expressions(Calls):
         saved = dict(self.names)
         self._unresumable += 1
         over = self.evaluate(generators[0].iter)
-        if isinstance(over, Keyed) and over.items:
+        if isinstance(over, Keyed) and over.items and not over.has_others:
             over = Several(tuple(map(LiteralValue, over.items)))
         simple = len(generators) == 1
         known = simple and not generators[0].ifs and isinstance(over, Several) and not over.repeated
@@ -280,7 +282,7 @@ class Expressions(Calls):
         if isinstance(value, Several) and value.items:
             return value.items[0] if len({kind_of(each) for each in value.items}) == 1 else UNKNOWN
         if isinstance(value, Keyed) and isinstance(chosen, LiteralValue):
-            return value.items.get(chosen.value, value.default)
+            return value.get(chosen.value, UNKNOWN)
         return value.default if isinstance(value, Keyed) and not value.items else UNKNOWN
 
 

@@ -245,6 +245,10 @@ class Frame(Assignments):
 
     def visit_Delete(self, node: ast.Delete) -> None:
         self.names |= {each.id: UNKNOWN for each in node.targets if isinstance(each, ast.Name)}
+        for each in node.targets:
+            container = self.evaluate(each.value) if isinstance(each, ast.Subscript) else UNKNOWN
+            if isinstance(container, Keyed):
+                container.forget()
 
     def visit_Match(self, node: ast.Match) -> None:
         self.evaluate(node.subject)
@@ -294,7 +298,7 @@ class Frame(Assignments):
         self._unresumable += 1
         self._forget(node.body)
         if isinstance(over, Keyed):
-            over = Several(tuple(map(LiteralValue, over.items)))
+            over = Several(tuple(map(LiteralValue, over.items))) if not over.has_others else UNKNOWN
         items = over.items if isinstance(over, Several) else (item_of(over),)
         certain = self._certain
         for item in items[:ITEMS]:

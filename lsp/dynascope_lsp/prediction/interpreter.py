@@ -6,6 +6,7 @@ Reports are kept by place and rule, results of calls by function and kinds of ar
 from __future__ import annotations
 
 import ast
+import logging
 from collections.abc import Callable
 
 from msgspec import structs
@@ -23,8 +24,11 @@ from dynascope_lsp.prediction.values import (
     Instance,
     Unknown,
     Value,
+    holds_a_mapping,
     kind_of,
 )
+
+log = logging.getLogger(__name__)
 
 DEPTH = 24
 CALLS = 8
@@ -42,6 +46,14 @@ class Interpreter(ProgramNames):
         self._made: dict[object, Made] = {}
         self._calls: dict[int, list[tuple[list[Value], dict[str, Value], bool]]] = {}
         """The arguments of calls of each function, by its node's id: those met while sites are looked for."""
+
+    def within_the_stack(self, interpret: Callable[[], object]) -> None:
+        """Call a function, and leave off where code is nested too deeply for Python's stack."""
+        try:
+            interpret()
+        except RecursionError:
+            log.info("a part of the code is nested too deeply to be interpreted")
+            self.attributes_met.clear()
 
     def trace(self, function: FunctionValue) -> None:
         """Interpret a function as the root frame of a compile."""
@@ -102,7 +114,11 @@ class Interpreter(ProgramNames):
         returns = getattr(function.node, "returns", None)
         if isinstance(result, Unknown) and returns is not None:
             result = promised(self, function.module, returns)
-        self._results[key] = result, self.breaks > before
+        given = (*(arguments or ()), *keywords.values(), result)
+        if any(map(holds_a_mapping, given)):  # it may be another one in the next call
+            self._results.pop(key, None)
+        else:
+            self._results[key] = result, self.breaks > before
         return result
 
     def _made_by(self, function: FunctionValue) -> Made | None:
@@ -121,8 +137,10 @@ class Interpreter(ProgramNames):
                 self._alive.append(function)
                 made.ran.add(id(init.node))
                 self._making.append((instance, made))
-                Frame.to_make(self, function).run()
-                self._making.pop()
+                try:
+                    Frame.to_make(self, function).run()
+                finally:
+                    self._making.pop()
         return made
 
     def evaluate(self, module: WorkspaceModule, node: ast.expr) -> Value:

@@ -61,6 +61,8 @@ class NamedCalls(ast.NodeVisitor, ABC):
         self.names: dict[str, Value] = dict(function.closure or {})
         self._returned: list[Value] = []
         self._unresumable = 0
+        self._doubts = 0
+        """The number of blocks around the current place that may not run."""
         self._uncompiled = False
         self._name = getattr(function.node, "name", "<lambda>")
 
@@ -247,7 +249,9 @@ class NamedCalls(ast.NodeVisitor, ABC):
 
     def _mapping(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         first = arguments[0] if arguments else Keyed({})
-        return Keyed({**first.items, **keywords}) if isinstance(first, Keyed) else UNKNOWN
+        if not isinstance(first, Keyed):
+            return UNKNOWN
+        return Keyed({**first.items, **keywords}, first.default, first.has_others)
 
     def _copy(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         if name in rules.TENSOR_FUNCTIONS and arguments and is_tensor(arguments[0]):

@@ -12,6 +12,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 from dynascope.explain.expected_breaks import expected_break
@@ -203,12 +204,10 @@ class Project:
             if module is not None:
                 interpreter.modules[site] = module
                 for function in compiled(interpreter, module):
-                    interpreter.trace(function)
+                    interpreter.within_the_stack(partial(interpreter.trace, function))
                     seconds += time.thread_time() - began
                     yield None
                     began = time.thread_time()
-        except RecursionError:
-            log.info("the code that %s leads to is nested too deeply", site)
         except Exception:
             log.exception("predictions for %s failed", site)
         reports: dict[str, list[Report]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import partial
 
 from dynascope_lsp.documents.syntax import FunctionNode, first_line, statements
 from dynascope_lsp.prediction.frame import Frame
@@ -41,7 +42,7 @@ def compiled(interpreter: Interpreter, module: WorkspaceModule) -> Iterator[Func
     """
     interpreter.sites = {}
     interpreter.budget = BUDGET_TO_FIND_SITES
-    Frame.of_module(interpreter, module).run_module()
+    interpreter.within_the_stack(Frame.of_module(interpreter, module).run_module)
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
     for node in statements(module.tree.body):
@@ -51,8 +52,8 @@ def compiled(interpreter: Interpreter, module: WorkspaceModule) -> Iterator[Func
         static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
         bound = Instance(owner, exact=False) if owner is not None and not static else None
         function = FunctionValue(module, node, owner, bound)
-        interpreter.decorated(function)
-        interpreter.call(function, None, {}, certain=False, depth=0)
+        interpreter.within_the_stack(partial(interpreter.decorated, function))
+        interpreter.within_the_stack(partial(interpreter.call, function, None, {}, certain=False, depth=0))
     found = list(interpreter.sites.values())
     interpreter.sites = None
     interpreter.budget = BUDGET

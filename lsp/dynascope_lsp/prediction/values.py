@@ -93,7 +93,7 @@ class Several(Struct, frozen=True, eq=False):
     repeated: bool = False
 
 
-class Keyed(Struct, frozen=True, eq=False):
+class Keyed(Struct, eq=False):
     """A mapping with literals as keys; an assignment to an item changes it, as in the program.
 
     `default` is the value of its other keys.
@@ -101,6 +101,19 @@ class Keyed(Struct, frozen=True, eq=False):
 
     items: dict[Any, Value]
     default: Value = Unknown()
+    has_others: bool = False
+    """Whether it may have other keys, or lack some of these."""
+
+    def get(self, key: Any, missing: Value) -> Value:
+        """Return the value of a key; `missing` where the mapping is known not to have it."""
+        if key in self.items:
+            return self.items[key]
+        return self.default if self.default != Unknown() else Unknown() if self.has_others else missing
+
+    def forget(self) -> None:
+        """Take it that any key may have been set or removed."""
+        self.items.clear()
+        self.has_others = True
 
 
 Value = (
@@ -172,13 +185,28 @@ def combined(values: Sequence[Value]) -> Value:
     return MAYBE_TENSOR if any(map(maybe_tensor, values)) else UNKNOWN
 
 
+_PARTS, _DEPTH = 64, 8
+"""The most parts of a value that its kind tells, and how deep in one another."""
+_ITEMS = 64
+"""The most items of a list that are known."""
+
+
 def joined(first: Value, second: Value) -> Value | None:
     """Return the concatenation of two lists, or None where they are no lists."""
     if not isinstance(first, Several) or not isinstance(second, Several):
         return None
     if not first.items:
         return structs.replace(second, called=first.called)
+    if len(first.items) + len(second.items) > _ITEMS:
+        return UNKNOWN
     return structs.replace(first, items=(*first.items, *second.items), repeated=False)
+
+
+def holds_a_mapping(value: Value, depth: int = 0) -> bool:
+    """Whether a value is or has a mapping, which later assignments may change."""
+    if isinstance(value, Several) and depth < _DEPTH:
+        return any(holds_a_mapping(each, depth + 1) for each in value.items[:_ITEMS])
+    return isinstance(value, Keyed)
 
 
 def merged(first: Value | None, *others: Value | None) -> Value:
@@ -201,28 +229,33 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def kind_of(value: Value | None) -> object:
-    """Return a key that is equal for values for which a call gives the same result."""
-    if isinstance(value, FunctionValue):
-        return id(value.node)
-    if isinstance(value, Instance):
-        given = value.given or {}
-        return (id(value.info), value.exact, *((name, kind_of(each)) for name, each in given.items()))
-    if isinstance(value, Class):
-        return id(value.info)
-    if isinstance(value, Partial):
-        return (
-            "partial",
-            kind_of(value.function),
-            *map(kind_of, value.arguments),
-            *map(kind_of, value.keywords.values()),
-        )
-    if isinstance(value, Several):
-        return ("several", value.called, value.repeated, *map(kind_of, value.items[:4]))
-    if isinstance(value, Keyed):
-        return ("mapping", kind_of(value.default), *((key, kind_of(each)) for key, each in value.items.items()))
-    if isinstance(value, LiteralValue):
-        return (
-            (type(value.value), value.value) if isinstance(value.value, bool | int | str | None) else type(value.value)
-        )
-    return value if not isinstance(value, ModuleValue) else id(value.module)
+def kind_of(value: Value | None, depth: int = 0, left: list[int] | None = None) -> object:
+    """Return a key that is equal for values for which a call very likely gives the same result.
+
+    `left` is the number of parts that are still looked at: values may hold themselves, or one another many times.
+    """
+    left = [_PARTS] if left is None else left
+    left[0] -= 1
+    if left[0] < 0 or depth > _DEPTH:
+        return type(value)
+
+    def part(each: Value | None) -> object:
+        return kind_of(each, depth + 1, left)
+
+    match value:
+        case FunctionValue():
+            return id(value.node), id(value.closure), part(value.bound)
+        case Instance():
+            return id(value.info), value.exact, *((name, part(each)) for name, each in (value.given or {}).items())
+        case Class() | ModuleValue():
+            return id(value.info if isinstance(value, Class) else value.module)
+        case Partial():
+            return "partial", part(value.function), *map(part, (*value.arguments, *value.keywords.values()))
+        case Several():
+            return "several", value.called, value.repeated, len(value.items), *map(part, value.items[:4])
+        case Keyed():
+            items = [(key, part(each)) for key, each in [*value.items.items()][:_PARTS]]
+            return "mapping", value.has_others, part(value.default), *items
+        case LiteralValue() if isinstance(value.value, bool | int | float | str | None):
+            return type(value.value), value.value
+    return type(value.value) if isinstance(value, LiteralValue) else value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -24,46 +25,52 @@ def main() -> runpy.Start:
         sys.exit(_USAGE)
     if os.environ.get(process.RECORD_VARIABLE) not in (process.FACTS_ONLY, process.GUARD_COSTS):
         os.environ[process.RECORD_VARIABLE] = "1"
-    tell_at_the_end()
+    launch = tell_at_the_end()
     process.begin()
+    launch.append(os.environ[process.LAUNCH_VARIABLE])
     return runpy.prepare(arguments)
 
 
-def tell_at_the_end() -> None:
+def tell_at_the_end() -> list[str]:
     """Say what was recorded, once the program has ended, if its stderr is a terminal.
 
-    What the program prints stays as it is where something else reads it.
+    What the program prints stays as it is where something else reads it. Return a list for the name of the launch.
     """
+    launch: list[str] = []
     if process.LAUNCH_VARIABLE in os.environ or not os.isatty(2):
-        return
-    process_id, here = os.getpid(), Path.cwd()
+        return launch
+    process_id, folder = os.getpid(), store.facts_folder().absolute()
+    try:
+        is_here = folder == Path.cwd() / store.FOLDER_NAME
+    except OSError:  # the current folder no longer exists
+        is_here = False
+    command = "dynascope report" if is_here else f"dynascope report --facts {shlex.quote(str(folder))}"
 
     def tell() -> None:
-        if os.getpid() == process_id:
-            os.write(2, f"dynascope: {_recorded(here)}\n".encode(errors="replace"))
+        if os.getpid() == process_id and launch:
+            told = _recorded(folder / store.FILE_NAME, launch[0], command)
+            os.write(2, f"dynascope: {told}\n".encode(errors="replace"))
 
     atexit.register(tell)  # before that of the recording, which is called first then
+    return launch
 
 
-def _recorded(here: Path) -> str:
-    """Return what was recorded, and what to type in a folder to see it."""
+def _recorded(path: Path, launch: str, command: str) -> str:
+    """Return what was recorded, and what to type to see it."""
     import sqlite3
 
     from dynascope.explain.compiles import NOTHING, totals
     from dynascope.explain.of_launch import ProblemsOfLaunch
     from dynascope.facts.reader import Reader
 
-    folder = store.facts_folder()
-    command = "dynascope report" if folder == here / store.FOLDER_NAME else f"dynascope report --facts {folder}"
     try:
-        with Reader.open(folder / store.FILE_NAME) as reader:
-            found = ProblemsOfLaunch(reader, os.environ[process.LAUNCH_VARIABLE])
-            told = f"{totals(found.compiles, found.problems)}. What to mend: {command}" if found.compiles else NOTHING
+        with Reader.open(path) as reader:
+            found = ProblemsOfLaunch(reader, launch)
+            return f"{totals(found.compiles, found.problems)}. What to mend: {command}" if found.compiles else NOTHING
     except store.StoreMissing:
         return NOTHING
     except (store.StoreError, sqlite3.Error) as error:
         return str(error)
-    return told
 
 
 if __name__ == "__main__":
