@@ -91,7 +91,7 @@ def test_the_reason_is_what_torch_says_of_it(text: str, reason: str) -> None:
 def test_a_graph_that_writes_into_its_argument_is_reported(tmp_path: Path) -> None:
     """Inductor finds it when the graph is about to run, after the compile."""
     environment = adapter_environment({"DYNASCOPE_FACTS": str(tmp_path)})
-    for command in (["run", str(PROGRAM), "cuda"], ["report"]):
+    for command in (["run", str(PROGRAM), "cuda"], ["report", "--all"]):
         told = subprocess.run(
             [sys.executable, "-m", "dynascope", *command],
             env=environment,
