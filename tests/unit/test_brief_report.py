@@ -84,9 +84,11 @@ def test_nothing_is_coming_once_the_value_is_dynamic():
     )
     symbol = model.Symbol(path="", line=0, name="s1", hint="1", low="0", high="oo", origins=["L['self'].step"])
     compiles = {1: compile(1, 1.0), 2: compile(2, 1.0), 3: compile(3, 1.0, resumes_at=4)}
-    assert not_yet_met([guard], [], compiles) == [guard]
+    assert not_yet_met([guard], [], compiles, lambda number: []) == [guard]
     assert not_yet_met([guard], [], compiles, lambda number: [symbol] if number == 1 else []) == [guard]
     assert not_yet_met([guard], [], compiles, lambda number: [symbol] if number == 2 else []) == []
+    symbol.replacement = "3"  # it became a constant
+    assert not_yet_met([guard], [], compiles, lambda number: [symbol] if number == 2 else []) == [guard]
 
 
 def test_the_report_is_short_and_says_what_helps(workspace: Path):
@@ -120,8 +122,8 @@ def test_one_problem_in_full(workspace: Path):
     assert dynascope("explain", identity[:9]) == told == dynascope("explain", "layers.py:5")
     assert dynascope("explain", str(workspace / "layers.py")).startswith(told)
     message = dynascope("explain", "layers.py:1", fails=True)
-    assert "train.py --steps 2, as it was recorded last, has no problem layers.py:1. See: dynascope report" in message
-    assert "no problem" in dynascope("explain", "", fails=True)
+    assert "There is no problem layers.py:1 in the launch of train.py --steps 2. See: dynascope report" in message
+    assert "There is no problem" in dynascope("explain", "", fails=True)
 
 
 def test_json_has_a_schema_and_the_problems_to_be_mended_first(workspace: Path):

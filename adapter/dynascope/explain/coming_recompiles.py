@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
 from dynascope.facts import model
+from dynascope.facts.recompiles.causes import is_dynamic
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 
 F = TypeVar("F", bound=model.VaryingGuard)
@@ -16,9 +17,9 @@ def not_yet_met(
     found: Iterable[F],
     recompiles: Iterable[model.Recompile],
     compiles: Mapping[int, model.Compile],
-    symbols: Callable[[int], Iterable[model.Symbol]] = lambda number: (),
+    symbols: Callable[[int], Iterable[model.Symbol]],
 ) -> list[F]:
-    """Return the guards for which no recompile is recorded, and whose value is fixed still.
+    """Return the guards for which no recompile is recorded, and whose value is not dynamic.
 
     `symbols` returns those of a compile, by its number.
     """
@@ -37,8 +38,8 @@ def not_yet_met(
 
 
 def _is_dynamic(each: model.VaryingGuard, symbols: Iterable[model.Symbol]) -> bool:
-    name = readable(each.expression)
-    return any(readable(origin) == name for symbol in symbols for origin in symbol.origins)
+    pinned = guarded_value(f"{each.expression} == 0")
+    return any(is_dynamic(symbol, pinned) for symbol in symbols)
 
 
 Code = tuple[str, int, int | None]

@@ -55,7 +55,7 @@ def in_same_loop(line: int) -> str:
 _NEAREST = 6
 """The innermost callers, which are shown also where they are a package's."""
 _MOST = 24
-_PACKAGES = "/site-packages/", "/dist-packages/"
+PACKAGES = "/site-packages/", "/dist-packages/"
 
 
 def callers(fact: model.GraphBreak | model.TracedFact) -> list[Note]:
@@ -88,7 +88,7 @@ def is_torch(frame: UserFrame) -> bool:
 def _is_of(frame: UserFrame, package: str = "") -> bool:
     """Whether a frame is in an installed package, or in this one."""
     path = frame.path.replace("\\", "/")
-    return any(folder + package in path for folder in _PACKAGES)
+    return any(folder + package in path for folder in PACKAGES)
 
 
 def told_of(problem: Problem) -> Iterator[str]:

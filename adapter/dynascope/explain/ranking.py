@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from dynascope.explain.details import PACKAGES
 from dynascope.explain.problem import Problem
 from dynascope.facts import model
 
@@ -14,11 +15,11 @@ _FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRec
 _OTHERS = 2
 _COUNTED = ("alsoFailed", "specialization", "skippedFrame")
 """The kinds that are consequences, or cost little."""
-_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python3.")
+_LIBRARIES = (*PACKAGES, "/lib/python3.")
 
 
 class Ranked(Struct):
-    """A problem that does not follow from another one, and those that follow from it."""
+    """A problem that is no consequence of another, and the problems that follow from it."""
 
     problem: Problem
     seconds: float
@@ -27,12 +28,12 @@ class Ranked(Struct):
 
 
 class Ranking(Struct):
-    """The problems to mend, the first one first, and those that are only counted."""
+    """Problems in the order in which to mend them, and problems that are only counted."""
 
     first: list[Ranked]
     counted: list[Problem]
     in_libraries: list[Problem]
-    """Those at lines of a library, where the user can mend nothing."""
+    """Problems at lines of a library, where the user can mend nothing."""
 
 
 def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> Ranking:
@@ -78,7 +79,7 @@ def _is_the_same(recompile: Problem, coming: Problem) -> bool:
 
 def is_of_library(path: str) -> bool:
     """Whether a file is one of an installed library."""
-    return any(marker in path for marker in _LIBRARIES)
+    return any(marker in path.replace(os.sep, "/") for marker in _LIBRARIES)
 
 
 def _due_to(each: Problem, resumed: dict[tuple[str, int], set[int]]) -> set[int]:

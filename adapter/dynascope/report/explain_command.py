@@ -35,8 +35,7 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
         if not found:
             asked = options(summary.launch, facts)
             raise click.ClickException(
-                f"{summary.first_run.program}, as it was recorded last, has no problem {what}. "
-                f"See: dynascope report{asked}"
+                f"There is no problem {what} in the launch of {summary.first_run.program}. See: dynascope report{asked}"
             )
         console = Console(highlight=False, soft_wrap=True)
         for each in found:
@@ -44,7 +43,7 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
 
 
 def asked_for(summary: Summary, what: str) -> list[Problem]:
-    """Return the problems of an id, or at a line or in a file, and those that follow."""
+    """Return problems by id, line or file, and the problems that follow from them."""
     file, _, line = what.rpartition(":")
     if not line.isdecimal():
         file, line = what, ""

@@ -33,7 +33,7 @@ class Assignments(Expressions):
         """Whether the frame is that of a module's top level."""
 
     def _forget(self, body: list[ast.stmt]) -> None:
-        """Forget the values of names that a loop assigns, except of those that may be tensors."""
+        """Forget the values of names that a loop assigns, unless they may be tensors."""
         for each in body:
             for node in ast.walk(each):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -233,14 +233,12 @@ class ProgramNames(ABC):
         maker = self.evaluate(function.module, decorator)
         if not isinstance(maker, FunctionValue | Partial | Named) or self._decorating >= _DECORATORS:
             return UNKNOWN
+        given = structs.replace(value, bound=function.bound) if isinstance(value, FunctionValue) else value
         self._decorating += 1
-        result = self.apply(
-            function.module,
-            maker,
-            structs.replace(value, bound=function.bound) if isinstance(value, FunctionValue) else value,
-        )
-        self._decorating -= 1
-        return result
+        try:
+            return self.apply(function.module, maker, given)
+        finally:
+            self._decorating -= 1
 
     def name_of(self, module: WorkspaceModule, node: ast.expr) -> str | None:
         """Return the full name of an expression that means a name outside the workspace, or None."""

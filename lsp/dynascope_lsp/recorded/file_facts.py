@@ -6,7 +6,7 @@ import functools
 import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from dynascope.explain.coming_recompiles import not_yet_met
@@ -108,7 +108,7 @@ class FileFacts:
         launches = {run.launch for run in self.reader.runs() if run.id in of_runs} if found else set()
         compiles = {each.id: each for launch in launches for each in self.reader.compiles(launch)}
         recompiles = [each for launch in launches for each in self.reader.facts("recompiles", launch)]
-        return not_yet_met(found, recompiles, compiles)
+        return not_yet_met(found, recompiles, compiles, partial(symbols_of, self.reader))
 
     @cached_property
     def seconds_by_line(self) -> dict[int, float]:

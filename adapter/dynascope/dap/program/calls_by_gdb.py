@@ -1,4 +1,4 @@
-"""Try whether gdb can call a function in a program here, on a program of our own, before it does so in the user's."""
+"""Try whether gdb can call functions in processes here, in a `sleep`, before it does so in the user's program."""
 
 from __future__ import annotations
 

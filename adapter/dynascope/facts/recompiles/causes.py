@@ -63,7 +63,7 @@ NOTHING = Known()
 def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) -> Known:
     """Return what is recorded of the compile that a changed value has caused."""
     conditions = shape_guards(facts)
-    symbols = (each for each in facts.symbols if _is_dynamic(each, subject))
+    symbols = (each for each in facts.symbols if is_dynamic(each, subject))
     return Known(
         conditions=conditions,
         is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
@@ -89,7 +89,7 @@ def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Seq
     return subject.kind == "size" or fixed or any(number_wanted(each) is not None for each in held)
 
 
-def _is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
+def is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
     """Whether it is the symbol of a guarded value, and stands for more than a number."""
     return _stands_for_more(symbol) and any(readable(origin) == subject.text for origin in symbol.origins)
 
