@@ -121,7 +121,7 @@ bench: $(READY) ## compile time with the debugger attached, and how fast a stop 
 	$(PY) -m tests.bench
 
 lint: $(READY) ## ruff and mypy --strict
-	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy && $(VENV)/bin/mypy tests/typing/*.py
 
 vsix: ## the packaged extension
 	cd vscode-extension && npm install --no-save --no-audit --no-fund --loglevel=error && npm run package

@@ -9,28 +9,55 @@
     from dynascope import comptime
     comptime.print_locals()       # in compiled code: the locals as Dynamo knows them; changes nothing
 
+    with dynascope.record() as trace:
+        model(x)
+    print(trace)                  # graph breaks, recompiles and failures, and what to do
+    trace.check(graph_breaks=0)   # in a test
+
 The module imports neither torch nor debugpy before they are needed.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["breakpoint", "comptime", "listen", "wait_for_client"]
+__all__ = [
+    "RecordedCompile",
+    "RecordedGraph",
+    "Recording",
+    "ReportedProblem",
+    "breakpoint",
+    "comptime",
+    "listen",
+    "record",
+    "wait_for_client",
+]
 
 if TYPE_CHECKING:
     from dynascope.agent.session.api.comptime import comptime
+    from dynascope.in_process.record import record
+    from dynascope.in_process.recording import RecordedCompile, RecordedGraph, Recording
+    from dynascope.report.told_as_json import ReportedProblem
+
+_ON_FIRST_USE = {
+    "RecordedCompile": "dynascope.in_process.recording",
+    "RecordedGraph": "dynascope.in_process.recording",
+    "Recording": "dynascope.in_process.recording",
+    "ReportedProblem": "dynascope.report.told_as_json",
+    "comptime": "dynascope.agent.session.api.comptime",
+    "record": "dynascope.in_process.record",
+}
+"""The modules of names that are imported when they are used: until then Dynamo is not hooked for `comptime`."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import `comptime` on first use: until then Dynamo is not hooked for it."""
-    if name != "comptime":
+    """Import a name on first use."""
+    if name not in _ON_FIRST_USE:
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
-    from dynascope.agent.session.api.comptime import comptime
-
-    globals()[name] = comptime
-    return comptime
+    value = globals()[name] = getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
+    return value
 
 
 def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True) -> tuple[str, int]:

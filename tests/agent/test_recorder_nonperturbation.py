@@ -31,7 +31,7 @@ def recording(folder: Path, errors: list[str], written: list[int]) -> Iterator[N
     board.open()
     recorder = Recorder(
         lambda facts, trails: written.append(writer.write(facts, trails)),
-        lambda compile_id, profile: writer.write_later(written[-1], profile),
+        writer.write_later,
         errors.append,
         board,
     )

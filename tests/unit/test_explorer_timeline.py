@@ -34,10 +34,9 @@ def found(tmp_path: Path) -> LaunchTimeline:
     first.compile.began, first.compile.seconds, first.profile = 1000.0, 4.0, Profile(1000.0, [], PHASES)
     second.compile.began = 1010.0
     writer.write(second)  # compiles are stored in the order they ended
-    number = writer.write(first)
+    writer.write(first)
     writer.write(sample.skipped_frame(model_path))
-    assert number is not None
-    writer.write_later(number, Profile(1005.0, [], BACKWARD))
+    writer.write_later(first.compile.compile_id, Profile(1005.0, [], BACKWARD))
     writer.close()
     with Reader.open(store) as reader:
         made = timeline(reader, "launch 1")

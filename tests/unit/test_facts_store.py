@@ -55,9 +55,10 @@ def test_graphs_and_bytecode_come_back_as_they_were(written: Path, tmp_path: Pat
 def test_forms_made_later_follow_those_of_the_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("dynascope.facts.writer.FORMS_KEPT", 4)
     writer = Writer(tmp_path / "facts.db", sample.new_run(tmp_path))
-    number = writer.write(sample.first_compile("/p/model.py", "/p/layers.py"))
+    facts = sample.first_compile("/p/model.py", "/p/layers.py")
+    number = writer.write(facts)
     for name in ("output code", "backward output code", "one too many"):
-        writer.write_later(number, LaterForm(name, "by Inductor", text=name))
+        writer.write_later(facts.compile.compile_id, LaterForm(name, "by Inductor", text=name))
     writer.close()
     with Reader.open(tmp_path / "facts.db") as reader:
         names = ["inference graph", "output code", "output code (2)", "backward output code"]

@@ -149,6 +149,9 @@ def test_what_is_compiled_later_belongs_to_a_compile_that_has_ended() -> None:
     ]
 
 
+BACKWARD = Phase(NO_PARENT, "entire_backward_compile", 0.0, 3.0)
+
+
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("DYNASCOPE_FACTS", raising=False)
@@ -156,8 +159,8 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     facts = sample.first_compile(*map(str, sample.write_workspace(tmp_path)))
     facts.compile.seconds, facts.compile.backend_seconds, facts.profile = 4.0, 2.0, PROFILE
     writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
-    number = writer.write(facts)
-    writer.write_later(number, Profile(1010.0, [], [Phase(NO_PARENT, "entire_backward_compile", 0.0, 3.0)]))
+    writer.write(facts)
+    writer.write_later(facts.compile.compile_id, Profile(1010.0, [], [BACKWARD]))
     writer.close()
     return tmp_path
 

@@ -126,13 +126,15 @@ class Identities:
     def of(self, kind: str, place: Place, function: str, what: str, name: str = "") -> str:
         """Return an id that no other problem has.
 
-        `place` is as it was recorded, and `what` tells problems of one line apart.
+        `place` is as it was recorded, and `what` tells problems of one line apart. Of the path the file's name counts
+        alone: in another checkout the id is the same.
         """
         if place.source not in self._hashes:
             self._hashes[place.source] = self._read(place.source) if place.source else []
         hashes = self._hashes[place.source]
         line = hashes[place.line - 1] if 0 < place.line <= len(hashes) else b""
-        digest = zlib.crc32(line, zlib.crc32("\0".join([kind, place.path, function, what]).encode(errors="replace")))
+        told = "\0".join([kind, os.path.basename(place.path), function, what])
+        digest = zlib.crc32(line, zlib.crc32(told.encode(errors="replace")))
         made = f"{name or kind}-{digest:08x}"
         self._given[made] = count = self._given.get(made, 0) + 1
         return made if count == 1 else f"{made}~{count}"

@@ -35,6 +35,13 @@ class Ranking(Struct):
     in_libraries: list[Problem]
     """Problems at lines of a library, where the user can mend nothing."""
 
+    def in_order(self) -> list[tuple[Problem, float]]:
+        """Return all problems, each with the time that is due to it alone; 0 for a consequence."""
+        ordered: list[tuple[Problem, float]] = []
+        for each in self.first:
+            ordered += [(each.problem, each.seconds), *((follows, 0.0) for follows in each.follow)]
+        return [*ordered, *((each, 0.0) for each in (*self.in_libraries, *self.counted))]
+
 
 def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> Ranking:
     """Rank the problems of a launch, each with what follows from it."""

@@ -95,6 +95,13 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def in_memory() -> sqlite3.Connection:
+    """Return an autocommit connection to a new store without a file; the store ends with it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+    _create_tables(connection)
+    return connection
+
+
 def _is_there(path: Path) -> bool:
     """Whether there is a file. Raises StoreUnreadable for what no store can be, such as a pipe."""
     try:
@@ -152,13 +159,17 @@ def _create(path: Path) -> None:
         try:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.executescript(f"BEGIN; PRAGMA user_version = {VERSION}; {TABLES} COMMIT")
+            _create_tables(connection)
         finally:
             connection.close()
         _put_in_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.executescript(f"BEGIN; PRAGMA user_version = {VERSION}; {TABLES} COMMIT")
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from dynascope.facts import model, store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.profile import Profile
+from dynascope.facts.reader import Reader
 from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, ROLES, TRAIL, Kind, Mapping
 from dynascope.facts.store import encoded
 from dynascope.facts.user_stack import UserFrame
@@ -113,11 +115,18 @@ _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != 
 class Writer:
     """Write to one store. Raises StoreUnreadable when it is unusable, sqlite3.Error when a write fails."""
 
-    def __init__(self, path: Path, run: model.Run, hashes_of: HashesOf = lambda path: None) -> None:
-        """Take what returns the joined hashes of the lines of a file as imported, if they are known."""
+    def __init__(
+        self, where: Path | sqlite3.Connection, run: model.Run, hashes_of: HashesOf = lambda path: None
+    ) -> None:
+        """Open a file, or take the connection to a store in memory.
+
+        `hashes_of` returns the joined hashes of the lines of a file as imported, if they are known.
+        """
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._connection = store.open_for_writing(path)
+        self._connection = store.open_for_writing(where) if isinstance(where, Path) else where
+        self._numbers: dict[str, int] = {}
+        """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         columns = ", ".join(_RUN_COLUMNS)
         marks = ", ".join("?" * len(_RUN_COLUMNS))
         values = [encodable(getattr(run, name)) for name in _RUN_COLUMNS]
@@ -162,11 +171,14 @@ class Writer:
             sources |= {caller[0] for caller in callers}
             connection.executemany("INSERT INTO compile_source VALUES (?, ?)", [(each, number) for each in sources])
             intern.flush()
+        self._numbers[facts.compile.compile_id] = number
         return number
 
-    def write_later(self, compile: int, what: Later) -> None:
-        """Store what torch did later for a compile: the profile of that, what was made, or a fact."""
-        encoded_with(lambda each: self._write_later(compile, each), what)
+    def write_later(self, compile_id: str, what: Later) -> None:
+        """Store what torch did later for a compile that was written: its profile, a form, or a fact."""
+        number = self._numbers.get(compile_id)
+        if number is not None:
+            encoded_with(partial(self._write_later, number), what)
 
     def _write_later(self, compile: int, what: Later) -> None:
         with self._lock, self._transaction() as connection:
@@ -181,6 +193,17 @@ class Writer:
                 self._interning.flush()
             else:
                 self._insert_later(compile, what)
+
+    def copy(self, reader: Reader, compile: int) -> None:
+        """Store all facts and documents that another store has of a compile."""
+        facts = reader.compile(compile)
+        if facts is None:
+            return
+        facts.call = None  # it is one of the documents
+        number = self.write(facts)
+        with self._lock, self._transaction() as connection:
+            rows = reader.execute("SELECT kind, data FROM document WHERE compile_id = ?", (compile,))
+            connection.executemany("INSERT INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
 
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""

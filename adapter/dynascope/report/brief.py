@@ -13,7 +13,7 @@ from dynascope.explain.ranking import Ranked, ranking
 from dynascope.facts.counts import counted
 from dynascope.report.sources import Sources
 from dynascope.report.summary import Summary
-from dynascope.report.terminal import COLOURS, print_heading, where
+from dynascope.report.terminal import COLOURS, Further, print_heading, where
 
 _TOLD, _NAMED = 5, 8
 """So many problems are told, and so many more named."""
@@ -22,15 +22,12 @@ _FOLLOW = 3
 _LONGEST_CODE = 100
 
 
-def print_brief(summary: Summary, sources: Sources, console: Console, options: str = "") -> None:
-    """Print what to mend first, in at most forty lines for most programs.
-
-    `options` choose this launch in the commands that are named at the end.
-    """
-    print_heading(summary, console)
+def print_brief(summary: Summary, sources: Sources, console: Console, further: Further) -> None:
+    """Print what to mend first, in at most forty lines for most programs."""
+    print_heading(summary, console, further)
     found = ranking(summary.problems, summary.compiles)
     for each in found.first[:_TOLD]:
-        _print_told(each, sources, console)
+        print_told(each, sources, console)
     rest = found.first[_TOLD:]
     for each in rest[:_NAMED]:
         console.print(_title(each))
@@ -41,15 +38,15 @@ def print_brief(summary: Summary, sources: Sources, console: Console, options: s
     if left:
         console.print(f"[dim]besides: {'; '.join(left)}[/]")
     if found.first:
-        one = escape(f"dynascope explain ID{options}, or FILE:LINE")
-        console.print(f"[dim]One in full: {one}. All: {escape(f'dynascope report --all{options}')}[/]")
+        console.print(f"[dim]{escape(further.one)}. {escape(further.all)}[/]")
     elif left:
-        console.print(f"[dim]All: {escape(f'dynascope report --all{options}')}[/]")
+        console.print(f"[dim]{escape(further.all)}[/]")
     if summary.compiles:
-        console.print(f"[dim]Where the time went: {escape(f'dynascope profile{options}')}[/]")
+        console.print(f"[dim]{escape(further.time)}[/]")
 
 
-def _print_told(each: Ranked, sources: Sources, console: Console) -> None:
+def print_told(each: Ranked, sources: Sources, console: Console) -> None:
+    """Print a problem in a few lines: where it is, what it is, its line, and the best remedy."""
     problem = each.problem
     console.print(_title(each))
     if problem.section == "recompile":

@@ -97,13 +97,13 @@ def _report(
         from rich.console import Console
 
         from dynascope.report.brief import print_brief
-        from dynascope.report.terminal import print_summary
+        from dynascope.report.terminal import by_command, print_summary
 
         console = Console(highlight=False, soft_wrap=True)
         if tell_all:
-            print_summary(summary, Sources(reader), console)
+            print_summary(summary, Sources(reader), console, by_command(asked))
         else:
-            print_brief(summary, Sources(reader), console, asked)
+            print_brief(summary, Sources(reader), console, by_command(asked))
 
 
 def _print_generated(reader: Reader, launch: str, asked: dict[str, str | None], form: tuple[str, str] | None) -> None:

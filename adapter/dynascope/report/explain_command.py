@@ -23,7 +23,7 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
     """
     from rich.console import Console
 
-    from dynascope.report.terminal import print_problem
+    from dynascope.report.terminal import print_problems
 
     with opened(None, facts) as reader:
         summary = summarize(reader, chosen_launch(reader, launch))
@@ -38,8 +38,7 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
                 f"There is no problem {what} in the launch of {summary.first_run.program}. See: dynascope report{asked}"
             )
         console = Console(highlight=False, soft_wrap=True)
-        for each in found:
-            print_problem(each, summary, Sources(reader), console)
+        print_problems(found, summary, Sources(reader), console)
 
 
 def asked_for(summary: Summary, what: str) -> list[Problem]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections.abc import Iterable
 
+from msgspec import Struct
 from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
@@ -23,9 +25,32 @@ _SHOWN_COMPILES = 4
 COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "information": "cyan"}
 
 
-def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
+class Further(Struct, frozen=True):
+    """What to type to be told more."""
+
+    one: str
+    """This tells one problem in full."""
+    all: str
+    """This tells all of them."""
+    time: str
+    """This tells where the time went."""
+    others: str
+    """What to try if nothing was compiled."""
+
+
+def by_command(options: str = "") -> Further:
+    """Return the commands that tell more of a launch, which `options` choose."""
+    return Further(
+        one=f"One in full: dynascope explain ID{options}, or FILE:LINE",
+        all=f"All: dynascope report --all{options}",
+        time=f"Where the time went: dynascope profile{options}",
+        others="dynascope report --launches lists what was recorded before.",
+    )
+
+
+def print_summary(summary: Summary, sources: Sources, console: Console, further: Further) -> None:
     """Print the problems, and then the slowest lines."""
-    print_heading(summary, console)
+    print_heading(summary, console, further)
     for kind in SECTIONS:
         found = summary.of_kind(kind.name)
         if kind.is_brief:
@@ -36,20 +61,26 @@ def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
     _print_slowest(summary.slowest_lines, sources, console)
 
 
-def print_heading(summary: Summary, console: Console) -> None:
+def print_heading(summary: Summary, console: Console, further: Further) -> None:
     """Print the program, and the totals."""
     run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     processes = f", {summary.processes}" if summary.processes else ""
     console.print(f"[bold]{escape(run.program)}[/]  {began}, torch {run.torch_version}{processes}")
     if not summary.compiles:
-        console.print(f"{NOTHING.capitalize()}: dynascope report --launches lists what was recorded before.")
+        console.print(f"{NOTHING.capitalize()}: {escape(further.others)}")
         return
     if told := ending(summary.runs, {each.run for each in summary.compiles}):
         console.print(escape(told))
     console.print(totals(summary.compiles, summary.problems))
     if summary.is_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
+
+
+def print_problems(problems: Iterable[Problem], summary: Summary, sources: Sources, console: Console) -> None:
+    """Print all that is known of each problem."""
+    for each in problems:
+        print_problem(each, summary, sources, console)
 
 
 def print_problem(each: Problem, summary: Summary, sources: Sources, console: Console) -> None:

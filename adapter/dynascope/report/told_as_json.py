@@ -1,4 +1,4 @@
-"""The problems of a launch as JSON of bounded size, for programs; `docs/report.schema.json` is its schema."""
+"""The problems of a launch as data of bounded size, for programs; `docs/report.schema.json` has its schema as JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONGEST = 1_000
 """The most characters of a text."""
 
 
-class ToldPlace(Struct):
+class ReportedPlace(Struct):
     """A line of the program or of a library, where it was when it was recorded."""
 
     path: str
     line: int
 
 
-class ToldProblem(Struct):
+class ReportedProblem(Struct):
     """A problem: where it is, why it is there, and what helps, the best first."""
 
     id: str
@@ -42,7 +42,7 @@ class ToldProblem(Struct):
     remedies: list[str]
     compiles: list[str]
     """The names of the compiles that have it, or are there because of it: `0/1`."""
-    callers: list[ToldPlace]
+    callers: list[ReportedPlace]
     count: int
     """How often it happened."""
     seconds: float
@@ -52,8 +52,18 @@ class ToldProblem(Struct):
     registry_id: str | None = None
     """The id in PyTorch's registry of graph breaks."""
 
+    @property
+    def reason(self) -> str:
+        """Return the cause, and what comes of it, in one sentence."""
+        return f"{self.cause}: {self.effect}" if self.effect else self.cause
 
-class ToldLaunch(Struct):
+    @property
+    def hints(self) -> list[str]:
+        """Return the remedies."""
+        return self.remedies
+
+
+class ReportedLaunch(Struct):
     """A launch and its problems, those to be mended first before the others."""
 
     launch: str
@@ -64,21 +74,16 @@ class ToldLaunch(Struct):
     seconds: float
     """The time of all compiles, backends included."""
     backend_seconds: float
-    problems: list[ToldProblem] = field(default_factory=list)
+    problems: list[ReportedProblem] = field(default_factory=list)
     left_out: int = 0
     """How many more problems there are: `dynascope report --json --all` has all."""
 
 
 def told_as_json(summary: Summary) -> bytes:
     """Return a JSON object of the problems of a launch."""
-    found = ranking(summary.problems, summary.compiles)
-    problems: list[ToldProblem] = []
-    for each in found.first:
-        problems.append(_told(each.problem, summary, each.seconds))
-        problems += [_told(one, summary, 0.0) for one in each.follow]
-    problems += [_told(one, summary, 0.0) for one in (*found.in_libraries, *found.counted)]
+    problems = reported(summary)
     run = summary.first_run
-    told = ToldLaunch(
+    told = ReportedLaunch(
         launch=summary.launch,
         program=run.program,
         torch_version=run.torch_version,
@@ -92,14 +97,20 @@ def told_as_json(summary: Summary) -> bytes:
     return msgspec.json.format(msgspec.json.encode(told)) + b"\n"
 
 
+def reported(summary: Summary) -> list[ReportedProblem]:
+    """Return the problems of a launch, those to be mended first before the others."""
+    found = ranking(summary.problems, summary.compiles)
+    return [_told(each, summary, seconds) for each, seconds in found.in_order()]
+
+
 def schema() -> bytes:
     """Return the JSON schema of the object."""
-    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(ToldLaunch))) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(ReportedLaunch))) + b"\n"
 
 
-def _told(each: Problem, summary: Summary, seconds: float) -> ToldProblem:
+def _told(each: Problem, summary: Summary, seconds: float) -> ReportedProblem:
     callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
-    return ToldProblem(
+    return ReportedProblem(
         id=each.id,
         kind=each.kind,
         title=each.title,
@@ -111,7 +122,7 @@ def _told(each: Problem, summary: Summary, seconds: float) -> ToldProblem:
         details=_few(each.details),
         remedies=_few(each.remedies),
         compiles=[summary.names[number] for number in each.compiles[:_COMPILES]],
-        callers=[ToldPlace(place.path, place.line) for place in callers[:_TEXTS]],
+        callers=[ReportedPlace(place.path, place.line) for place in callers[:_TEXTS]],
         count=each.count,
         seconds=round(seconds, 3),
         follows_from=each.root or None,

@@ -14,7 +14,6 @@ import os
 import platform
 import sqlite3
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.events.torch_names import DYNAMO
 from dynascope.agent.program import collector
-from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.recorder.imported_sources import ImportedSources
+from dynascope.agent.recorder.installation import RecorderInstallation, version
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import command_line
@@ -41,10 +39,6 @@ if TYPE_CHECKING:
     from dynascope.agent.recorder.shown_compile import ShownCompile
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
-FACTS_ONLY = "facts"
-"""The value of DYNASCOPE_RECORD, and of `record` in a launch configuration, that leaves out graphs and code."""
-GUARD_COSTS = "guards"
-"""The value of both that adds what guards cost."""
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
 _LAST = -1000
@@ -106,13 +100,18 @@ def _begun() -> _Recording:
     global _recording
     if _recording is None:
         is_first = LAUNCH_VARIABLE not in os.environ
-        os.environ.setdefault(LAUNCH_VARIABLE, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}")
+        os.environ.setdefault(LAUNCH_VARIABLE, new_launch())
         _recording = _Recording(store.facts_path().absolute(), is_first)
         # child processes may start elsewhere
         os.environ[store.FOLDER_VARIABLE] = str(store.facts_folder().absolute())
         atexit.register(_recording.end)
         os.register_at_fork(after_in_child=_recording.forked)
     return _recording
+
+
+def new_launch() -> str:
+    """Return a name that no other launch has, which begins with the time."""
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}"
 
 
 class _Recording:
@@ -126,17 +125,13 @@ class _Recording:
         self._is_first = is_first
         self._path = path
         self._began = time.time()
-        self._recorder: Recorder | None = None
+        self._installation: RecorderInstallation | None = None
         self._writer: Writer | None = None
         self._failed = False
         self._errors = 0
         self._first_error = ""
-        self._numbers: dict[str, int] = {}
-        """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
-        self._hooking = threading.Lock()
         self._board = Board()
         self._sources = ImportedSources()
-        self._not_yet_imported: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         if not self.is_on:
@@ -144,11 +139,12 @@ class _Recording:
             self._board.open()
             self._sources.begin()
             collector.prepare()
-            self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
+            self._installation = RecorderInstallation(self, self._board, self.what)
 
     def recorded(self) -> ProcessRecording:
         run = self._writer.run if self._writer is not None else None
-        return ProcessRecording(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
+        recorder = self._recorder
+        return ProcessRecording(self._path, run, recorder.in_progress if recorder is not None else None)
 
     def compile_on(self, thread: int) -> ShownCompile | None:
         return self._recorder.shown_on(thread) if self._recorder is not None else None
@@ -158,62 +154,38 @@ class _Recording:
         self.is_on = False
         self._sources.end()
         self._board.close()
-        self._not_yet_imported()
         self.say = _say
-        recorder, self._recorder = self._recorder, None
-        if recorder is not None:
-            recorder.remove()
+        if self._installation is not None:
+            self._installation.remove()
 
-    def hook_dynamo(self) -> None:
-        with self._hooking:  # a debugger in this process may call it on another thread
-            if self._recorder is not None or not self.is_on:
-                return
-            collector.hook_begins()
-            try:
-                from dynascope.agent.events import wrapping
-                from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
-                from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
+    @property
+    def _recorder(self) -> Recorder | None:
+        return self._installation.recorder if self._installation is not None else None
 
-                missing = wrapping.missing_names(RECORDING)
-                for_guards = wrapping.missing_names(GUARD_FILTERS) if self.what == GUARD_COSTS else []
-                if for_guards:
-                    self.say(f"cannot measure guards: torch {_version('torch')} lacks {', '.join(for_guards)}.")
-                if missing:
-                    self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
-                else:
-                    self._recorder = Recorder(
-                        self._write,
-                        self._write_later,
-                        self._note_error,
-                        self._board,
-                        keeps_generated=self.what != FACTS_ONLY,
-                        keeps_guard_costs=self.what == GUARD_COSTS and not for_guards,
-                    )
-                    self._board.program(_program(), _rank())
-            except Exception as error:
-                self.say(f"cannot record: {type(error).__name__}: {error}")
-            finally:
-                collector.hook_ends()
+    # ---- installation.Receiver
 
-    def _write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
+    def begins(self) -> None:
+        """Show that compiles are recorded from now on."""
+        self._board.program(_program(), _rank())
+
+    def write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""
         if self._failed:
             return
         with self._contained_store():
             if self._writer is None:
-                self._writer = Writer(self._path, _run(self._began), self._sources.hashes_of)
+                run = run_of_this_process(os.environ[LAUNCH_VARIABLE], self._began)
+                self._writer = Writer(self._path, run, self._sources.hashes_of)
                 _at_the_end_of_a_worker(self.end)
                 prune(self._path, self._writer.run)
-                self._numbers.clear()
             if facts is not None:
-                self._numbers[facts.compile.compile_id] = self._writer.write(facts, trails)
+                self._writer.write(facts, trails)
 
-    def _write_later(self, compile_id: str, what: Later) -> None:
+    def write_later(self, compile_id: str, what: Later) -> None:
         """Store what torch has compiled for a compile that has ended."""
-        number = self._numbers.get(compile_id)
-        if self._writer is not None and number is not None and not self._failed:
+        if self._writer is not None and not self._failed:
             with self._contained_store():
-                self._writer.write_later(number, what)
+                self._writer.write_later(compile_id, what)
 
     @contextmanager
     def _contained_store(self) -> Iterator[None]:
@@ -225,7 +197,7 @@ class _Recording:
             text = str(error) if isinstance(error, store.StoreError) else f"{self._path}: {error}."
             self.say(f"recording has stopped: {text}")
 
-    def _note_error(self, text: str) -> None:
+    def note_error(self, text: str) -> None:
         self._errors += 1
         self._first_error = self._first_error or text
 
@@ -234,7 +206,7 @@ class _Recording:
         if errors:
             self.say(f"some facts could not be recorded. The first of {errors} errors:\n{self._first_error}")
         if self._writer is None and self._is_first and self.is_on and "torch" in sys.modules:
-            self._write(None)
+            self.write(None)
         writer, self._writer = self._writer, None
         if writer is not None and writer.belongs_to_this_process():
             self._failed = True  # later compiles are not recorded
@@ -260,15 +232,16 @@ def _at_the_end_of_a_worker(then: Callable[[], None]) -> None:
         util.Finalize(None, then, exitpriority=_LAST)
 
 
-def _run(began: float) -> Run:
+def run_of_this_process(launch: str, began: float) -> Run:
+    """Return this process as a row of a store; `began` is Unix time."""
     return Run(
-        launch=os.environ[LAUNCH_VARIABLE],
+        launch=launch,
         program=_program(),
         folder=os.getcwd(),
         host=platform.node(),
         pid=os.getpid(),
         python_version=platform.python_version(),
-        torch_version=_version("torch"),
+        torch_version=version("torch"),
         rank=_rank(),
         began=began,
     )
@@ -289,10 +262,6 @@ def _module() -> str | None:
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     name: str | None = getattr(spec, "name", None)
     return None if name in (None, "__main__") else name.removesuffix(".__main__")
-
-
-def _version(name: str) -> str:
-    return str(getattr(sys.modules.get(name), "__version__", "unknown"))
 
 
 def _say(text: str) -> None:

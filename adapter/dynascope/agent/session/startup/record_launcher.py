@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from dynascope.agent.recorder import process
+from dynascope.agent.recorder.installation import FACTS_ONLY, GUARD_COSTS
 from dynascope.agent.session.startup import runpy
 from dynascope.facts import store
 
@@ -23,7 +24,7 @@ def main() -> runpy.Start:
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)
-    if os.environ.get(process.RECORD_VARIABLE) not in (process.FACTS_ONLY, process.GUARD_COSTS):
+    if os.environ.get(process.RECORD_VARIABLE) not in (FACTS_ONLY, GUARD_COSTS):
         os.environ[process.RECORD_VARIABLE] = "1"
     launch = tell_at_the_end()
     process.begin()

@@ -1,0 +1,106 @@
+"""Install a recorder as soon as the program has imported torch._dynamo, and remove it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from dynascope.agent.events.torch_names import DYNAMO
+from dynascope.agent.program import collector
+from dynascope.agent.program.import_hooks import when_imported
+from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress import Board
+from dynascope.facts.model import CompileFacts
+from dynascope.facts.writer import Later
+
+if TYPE_CHECKING:
+    from dynascope.agent.recorder.recorder import Recorder
+
+FACTS_ONLY = "facts"
+"""The value of DYNASCOPE_RECORD, and of `record` in a launch configuration, that leaves out graphs and code."""
+GUARD_COSTS = "guards"
+"""The value of both that adds what guards cost."""
+
+
+class Receiver(Protocol):
+    """The store of a recorder, and who is told of its errors."""
+
+    def say(self, text: str, /) -> None:
+        """Tell the user why nothing, or not all, is recorded."""
+
+    def begins(self) -> None:
+        """Hear that compiles are recorded from now on."""
+
+    def write(self, facts: CompileFacts, trails: Sequence[Trail] = (), /) -> None:
+        """Store a compile that has ended, with the trails of its latest attempts."""
+
+    def write_later(self, compile_id: str, what: Later, /) -> None:
+        """Store what torch has compiled for a compile that has ended."""
+
+    def note_error(self, text: str, /) -> None:
+        """Hear of an error of a hook, for which facts are missing."""
+
+
+class RecorderInstallation:
+    """A recorder in a program that may not have imported torch yet; nothing here imports it before the program does."""
+
+    def __init__(self, receiver: Receiver, board: Board, what: str = "") -> None:
+        """Record FACTS_ONLY, GUARD_COSTS, or for "" what is recorded by default."""
+        self.recorder: Recorder | None = None
+        self._receiver = receiver
+        self._board = board
+        self._what = what
+        self._lock = threading.Lock()
+        self._is_removed = False
+        self._not_yet_imported = when_imported(DYNAMO, self._install)
+
+    def remove(self) -> None:
+        """Remove the hooks; a compile in progress is still written."""
+        self._not_yet_imported()
+        with self._lock:
+            self._is_removed = True
+            recorder, self.recorder = self.recorder, None
+        if recorder is not None:
+            recorder.remove()
+
+    def _install(self) -> None:
+        with self._lock:  # it may be removed on another thread
+            if self._is_removed:
+                return
+            collector.hook_begins()
+            try:
+                self._install_if_possible()
+            except Exception as error:
+                self._receiver.say(f"cannot record: {type(error).__name__}: {error}")
+            finally:
+                collector.hook_ends()
+
+    def _install_if_possible(self) -> None:
+        from dynascope.agent.events import wrapping
+        from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
+        from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
+
+        receiver, measures_guards = self._receiver, self._what == GUARD_COSTS
+        missing = wrapping.missing_names(RECORDING)
+        if missing:
+            receiver.say(f"cannot record: torch {version('torch')} lacks {', '.join(missing)}.")
+            return
+        for_guards = wrapping.missing_names(GUARD_FILTERS) if measures_guards else []
+        if for_guards:
+            receiver.say(f"cannot measure guards: torch {version('torch')} lacks {', '.join(for_guards)}.")
+        self.recorder = Recorder(
+            receiver.write,
+            receiver.write_later,
+            receiver.note_error,
+            self._board,
+            keeps_generated=self._what != FACTS_ONLY,
+            keeps_guard_costs=measures_guards and not for_guards,
+        )
+        receiver.begins()
+
+
+def version(name: str) -> str:
+    """Return the version of a package that the program has imported."""
+    return str(getattr(sys.modules.get(name), "__version__", "unknown"))

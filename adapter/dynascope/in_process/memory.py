@@ -1,0 +1,104 @@
+"""A store in memory, which a recorder of this process fills while the program asks for what is in it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import structs
+
+from dynascope.agent.recorder.process import new_launch, run_of_this_process
+from dynascope.facts import store
+from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.model import CompileFacts
+from dynascope.facts.reader import Reader
+from dynascope.facts.writer import Later, Writer
+from dynascope.report.summary import Summary, summarize
+
+
+class MemoryStore:
+    """The facts of one block of this process. Any thread may write, and ask for the summary."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        """Why nothing, or not all, was recorded."""
+        self._lock = threading.Lock()
+        self._launch = new_launch()
+        self._connection = store.in_memory()
+        self._run = run_of_this_process(self._launch, time.time())
+        self._run.ended = self._run.began  # that it goes on is no news to the program itself
+        self._writer: Writer | None = None
+        self._changes = 0
+        self._summary: tuple[int, Summary] | None = None
+
+    # ---- agent.recorder.installation.Receiver
+
+    def say(self, text: str) -> None:
+        """Warn that nothing, or not all, is recorded."""
+        self.note_error(text)
+        warnings.warn(f"dynascope: {text}", RuntimeWarning, stacklevel=2)
+
+    def note_error(self, text: str) -> None:
+        """Keep an error of a hook."""
+        self.errors.append(text)
+
+    def begins(self) -> None:
+        """Know torch's version: the program has imported it."""
+        self._run = run_of_this_process(self._launch, self._run.began)
+        self._run.ended = self._run.began
+
+    def write(self, facts: CompileFacts, trails: Sequence[Trail] = ()) -> None:
+        """Store a compile that has ended."""
+        with self._lock:
+            self._its_writer().write(facts, trails)
+            self._changes += 1
+
+    def write_later(self, compile_id: str, what: Later) -> None:
+        """Store what torch has compiled for a compile that has ended."""
+        with self._lock:
+            self._its_writer().write_later(compile_id, what)
+            self._changes += 1
+
+    # ---- the program
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Reader, Summary]]:
+        """Hold the store as it is, and read it with its summary.
+
+        Compiles that end meanwhile wait."""
+        with self._lock:
+            self._its_writer()
+            reader = Reader(self._connection, Path())
+            if self._summary is None or self._summary[0] != self._changes:
+                self._summary = self._changes, summarize(reader, self._launch)
+            yield reader, self._summary[1]
+
+    def summary(self) -> Summary:
+        """Return the problems and compiles of what has been recorded until now."""
+        with self.reading() as (_, summary):
+            return summary
+
+    def save(self, path: Path) -> None:
+        """Add everything to a store in a file, as a launch of its own.
+
+        Raises StoreUnreadable, OSError and sqlite3.Error.
+        """
+        with self._lock:
+            reader = Reader(self._connection, Path())
+            run = structs.replace(self._run, launch=new_launch())
+            hashes = dict(reader.execute("SELECT path, line_hashes FROM source"))
+            writer = Writer(path, run, hashes.get)
+            try:
+                for compile in reader.compiles():
+                    writer.copy(reader, compile.id)
+            finally:
+                writer.close()
+
+    def _its_writer(self) -> Writer:
+        if self._writer is None:
+            self._writer = Writer(self._connection, self._run)
+        return self._writer

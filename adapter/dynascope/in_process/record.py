@@ -1,0 +1,76 @@
+"""Record a block of a program: `dynascope.record()`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from dynascope.agent.program import collector
+from dynascope.agent.recorder.installation import FACTS_ONLY, RecorderInstallation
+from dynascope.facts.in_progress import Board
+from dynascope.in_process.memory import MemoryStore
+from dynascope.in_process.recording import Recording
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class RecordedBlock:
+    """A context manager, and a decorator, that records what is compiled meanwhile in this process."""
+
+    def __init__(self, graphs: bool) -> None:
+        self._what = "" if graphs else FACTS_ONLY
+        self._entered: list[RecorderInstallation] = []
+        self._trace: Recording | None = None
+
+    @property
+    def trace(self) -> Recording:
+        """Return the newest recording. Raises RuntimeError before there is one."""
+        if self._trace is None:
+            raise RuntimeError("Nothing has been recorded yet: the block, or the decorated function, has not run.")
+        return self._trace
+
+    def __enter__(self) -> Recording:
+        collector.prepare()
+        store = MemoryStore()
+        self._entered.append(RecorderInstallation(store, Board(), self._what))
+        self._trace = Recording(store)
+        return self._trace
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._entered.pop().remove()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return a function that records each of its calls; `trace` is the newest.
+
+        Raises TypeError for coroutines and generators, whose calls return before they have run.
+        """
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            name = getattr(function, "__qualname__", function)
+            raise TypeError(f"{name} goes on after its call returns. Write `with dynascope.record():` in it.")
+
+        @functools.wraps(function)
+        def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return recorded
+
+
+def record(*, graphs: bool = False) -> RecordedBlock:
+    """Record what torch.compile compiles in a block, without files.
+
+        with dynascope.record() as trace:
+            model(x)
+        print(trace)
+        trace.check(graph_breaks=0)
+
+    Compiles of all threads of this process are recorded. As a decorator it records each call of a function. With
+    `graphs`, `trace.graphs` have their code. Blocks may be nested, and record beside `dynascope run` and a debugger.
+    Code that was compiled before is not compiled again: see `torch._dynamo.reset`. A compile that has begun before the
+    block is not recorded; one that ends after it is.
+    """
+    return RecordedBlock(graphs)
