@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from dynascope.facts.break_message import without_numbers
+from dynascope.facts.launches import LAUNCH_VARIABLE
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_VARIABLE, StoreError
 from lsprotocol import types
@@ -43,7 +44,7 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
     target = ["-m", str(program["module"])] if "module" in program else [str(program["program"])]
     arguments = program.get("args")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder), "DYNASCOPE_RECORD": "facts"}
-    environment.pop("DYNASCOPE_LAUNCH", None)  # the trial is a launch of its own
+    environment.pop(LAUNCH_VARIABLE, None)  # the trial is a launch of its own
     with (folder / "stdout").open("wb") as output, (folder / "stderr").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", LAUNCHER, str(replaced), *target),

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dynascope.agent.recorder.process import LAUNCH_VARIABLE, _Recording, _say
+from dynascope.agent.recorder.process import _Recording, _say
+from dynascope.facts.launches import LAUNCH_VARIABLE
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, StoreError
 
@@ -59,7 +60,7 @@ def test_recording_stops_with_one_sentence_wherever_the_disk_is_full(tmp_path: P
         recording.say = said.append
         with files_of_at_most(size):
             for _ in range(40):
-                recording._write(facts)
+                recording.write(facts)
             recording.end()
         (message,) = said
         assert message.startswith("recording has stopped: ") and str(path.parent) in message, message

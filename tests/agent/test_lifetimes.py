@@ -24,6 +24,7 @@ from dynascope.agent.recorder import process
 from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.facts import store
+from dynascope.facts.launches import LAUNCH_VARIABLE
 
 from tests.programs.lifetimes import compiles, extensions, frames, weak_references
 from tests.support.nonperturbation import references
@@ -64,8 +65,8 @@ def store_of_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     """Record into a folder of the test's, and end what it has begun."""
     monkeypatch.setenv(store.FOLDER_VARIABLE, str(tmp_path))
     monkeypatch.setenv(process.RECORD_VARIABLE, "0")
-    monkeypatch.setenv(process.LAUNCH_VARIABLE, "")  # so that it is removed afterwards, if it was not there
-    monkeypatch.delenv(process.LAUNCH_VARIABLE)
+    monkeypatch.setenv(LAUNCH_VARIABLE, "")  # so that it is removed afterwards, if it was not there
+    monkeypatch.delenv(LAUNCH_VARIABLE)
     monkeypatch.setattr(process, "_recording", None)
     yield
     if process._recording is not None:

@@ -15,7 +15,7 @@ from tests.support.nonperturbation.modes import MODES
 
 TORCH = tuple(map(int, importlib.metadata.version("torch").split(".")[:2]))
 SAMPLE = (
-    (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
+    (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "recorded block", "stopped")),
     (("extensions", "program_operator_that_flattens"), ("back", "what if")),
     (("python_features", "program_func_transforms"), ("back",)),
 )

@@ -65,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "dynascope.explain",
         "dynascope.report",
     },
-    "recording": {"dynascope.facts", "dynascope.wire"},
+    "recording": {"dynascope.facts", "dynascope.explain", "dynascope.wire", "dynascope.report"},
     "terminal": {"dynascope.wire", "dynascope.console", "dynascope.dap.protocol"},
     "": {"dynascope.agent", "dynascope.in_process", "dynascope.report"},
     "compiled_autograd": {"dynascope.agent"},

@@ -24,7 +24,7 @@ from typing import Any
 from unittest import mock
 
 import torch._dynamo
-from dynascope.agent.recorder.process import LAUNCH_VARIABLE, _Recording
+from dynascope.agent.recorder.process import _Recording
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.dap.agent_channel.agent_connection import AgentConnection
@@ -34,6 +34,7 @@ from dynascope.dap.protocol.connection import Transport
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.serving import Serving
 from dynascope.dap.session import DapSession
+from dynascope.facts.launches import LAUNCH_VARIABLE
 from dynascope.wire import channel
 from dynascope.wire.from_agent import Reply
 from dynascope.wire.messages import Request, ToAgent

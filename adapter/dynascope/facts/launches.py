@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
+import time
+import uuid
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,8 +15,15 @@ from dynascope.facts import model, store
 from dynascope.facts.reader import OF_LAUNCH, Reader
 from dynascope.facts.schema import BY_COMPILE, BY_SOURCE
 
+LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
+"""The environment variable with the launch's name: set by the first of its processes, and inherited by the others."""
 KEPT_RUNS = 200
 KEPT_BYTES = 512 << 20
+
+
+def new_launch() -> str:
+    """Return a name that no other launch has, which begins with the time."""
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}"
 
 
 def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int = KEPT_BYTES) -> int:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from msgspec import structs
 
-from dynascope.agent.recorder.process import new_launch, run_of_this_process
+from dynascope.agent.recorder.process import run_of_this_process
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.launches import new_launch
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Later, Writer

@@ -13,6 +13,8 @@ import click
 
 from dynascope.facts import store
 from dynascope.facts.counts import counted
+from dynascope.recording.checked_run import run_and_check
+from dynascope.report.check.options import limit_options, limits_of
 from dynascope.wire.command_lines import module_or_script
 
 _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
@@ -25,6 +27,7 @@ _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, 
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
 @click.option("--no-graphs", is_flag=True, help="Record neither graphs nor generated code.")
 @click.option("--guards", is_flag=True, help="Record what guards cost, too: each compile takes longer.")
+@limit_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
     module: str | None,
@@ -33,9 +36,16 @@ def run(
     facts: Path | None,
     no_graphs: bool,
     guards: bool,
+    fail_on: tuple[str, ...] | None,
+    most: tuple[tuple[str, int], ...],
+    baseline: Path | None,
     arguments: tuple[str, ...],
 ) -> None:
-    """Run a Python program (FILE, -m MODULE, pytest, torchrun …) and record Dynamo's decisions."""
+    """Run a Python program (FILE, -m MODULE, pytest, torchrun …) and record Dynamo's decisions.
+
+    With --fail-on, --max or --baseline it exits with 1 where `dynascope check` would, unless the program itself fails:
+    its exit code is kept.
+    """
     if module is not None:
         target = ["-m", module, *arguments]
     elif code is not None:
@@ -53,6 +63,8 @@ def run(
     sys.stdout.flush()
     command = [python, "-m", "dynascope.agent.session.startup.record_launcher", *target]
     try:
+        if fail_on is not None or most or baseline is not None:
+            sys.exit(run_and_check(command, limits_of(fail_on, most, baseline)))
         if os.name == "posix":
             os.execvp(python, command)
         sys.exit(subprocess.call(command))

@@ -81,9 +81,14 @@ class ReportedLaunch(Struct):
 
 def told_as_json(summary: Summary) -> bytes:
     """Return a JSON object of the problems of a launch."""
+    return msgspec.json.format(msgspec.json.encode(reported_launch(summary))) + b"\n"
+
+
+def reported_launch(summary: Summary) -> ReportedLaunch:
+    """Return a launch and its problems."""
     problems = reported(summary)
     run = summary.first_run
-    told = ReportedLaunch(
+    return ReportedLaunch(
         launch=summary.launch,
         program=run.program,
         torch_version=run.torch_version,
@@ -94,7 +99,6 @@ def told_as_json(summary: Summary) -> bytes:
         problems=problems[:_PROBLEMS],
         left_out=max(len(problems) - _PROBLEMS, 0),
     )
-    return msgspec.json.format(msgspec.json.encode(told)) + b"\n"
 
 
 def reported(summary: Summary) -> list[ReportedProblem]:

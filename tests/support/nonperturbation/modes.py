@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+import dynascope
 from dynascope.agent.recorder import process
+from dynascope.agent.recorder.installation import FACTS_ONLY, GUARD_COSTS
 from dynascope.agent.session.agent import Agent
 from dynascope.wire.beyond_dap import TimelineBody
 from dynascope.wire.dap import EvaluateResult, StackFrame
@@ -65,6 +67,15 @@ def _recorded(what: str) -> Iterator[None]:
     recording = process._recording
     if recording is not None:
         assert not recording._errors, recording._first_error
+
+
+@contextlib.contextmanager
+def _recorded_block() -> Iterator[None]:
+    """Record as a program does that records a block of its own, and asks for it."""
+    with dynascope.record(graphs=True) as trace:
+        yield
+    assert not trace.errors, trace.errors[0]
+    assert str(trace) and trace.counts()["compiles"]
 
 
 @contextlib.contextmanager
@@ -164,8 +175,9 @@ def _timeline() -> Everywhere:
 MODES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "plain": contextlib.nullcontext,
     "recorded": lambda: _recorded("1"),
-    "recorded facts": lambda: _recorded(process.FACTS_ONLY),
-    "recorded guards": lambda: _recorded(process.GUARD_COSTS),
+    "recorded facts": lambda: _recorded(FACTS_ONLY),
+    "recorded guards": lambda: _recorded(GUARD_COSTS),
+    "recorded block": _recorded_block,
     "idle": _idle,
     "stopped": lambda: _stopped(lambda: Everywhere(read_everything)),
     "stepped": lambda: _stopped(_stepped),

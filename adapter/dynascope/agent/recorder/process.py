@@ -15,7 +15,6 @@ import platform
 import sqlite3
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import command_line
 from dynascope.facts.in_progress import Board
-from dynascope.facts.launches import prune
+from dynascope.facts.launches import LAUNCH_VARIABLE, new_launch, prune
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Later, Writer
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from dynascope.agent.recorder.shown_compile import ShownCompile
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
-LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
 _LAST = -1000
 """A priority of `multiprocessing`, after those that programs have."""
@@ -107,11 +105,6 @@ def _begun() -> _Recording:
         atexit.register(_recording.end)
         os.register_at_fork(after_in_child=_recording.forked)
     return _recording
-
-
-def new_launch() -> str:
-    """Return a name that no other launch has, which begins with the time."""
-    return f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}"
 
 
 class _Recording:

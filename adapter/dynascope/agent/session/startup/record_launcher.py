@@ -15,6 +15,7 @@ from dynascope.agent.recorder import process
 from dynascope.agent.recorder.installation import FACTS_ONLY, GUARD_COSTS
 from dynascope.agent.session.startup import runpy
 from dynascope.facts import store
+from dynascope.facts.launches import LAUNCH_VARIABLE
 
 _USAGE = "usage: python -m dynascope.agent.session.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
@@ -28,7 +29,7 @@ def main() -> runpy.Start:
         os.environ[process.RECORD_VARIABLE] = "1"
     launch = tell_at_the_end()
     process.begin()
-    launch.append(os.environ[process.LAUNCH_VARIABLE])
+    launch.append(os.environ[LAUNCH_VARIABLE])
     return runpy.prepare(arguments)
 
 
@@ -38,7 +39,7 @@ def tell_at_the_end() -> list[str]:
     What the program prints stays as it is where something else reads it. Return a list for the name of the launch.
     """
     launch: list[str] = []
-    if process.LAUNCH_VARIABLE in os.environ or not os.isatty(2):
+    if LAUNCH_VARIABLE in os.environ or not os.isatty(2):
         return launch
     process_id, folder = os.getpid(), store.facts_folder().absolute()
     try:

@@ -1,0 +1,1 @@
+"""Fail where a launch has more problems than allowed: `dynascope check`, and `dynascope run --fail-on`."""

@@ -1,0 +1,80 @@
+"""Decide whether a launch passes: limits by kind, and the problems that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from dynascope.explain.limits import LIMITED, Counts, Exceeded
+from dynascope.explain.problem import Problem
+from dynascope.report.check import baseline
+from dynascope.report.summary import Summary
+
+
+class CheckOutcome(Struct):
+    """The outcome of a check."""
+
+    summary: Summary
+    exceeded: list[Exceeded]
+    problems: list[Problem]
+    """The problems of the kinds that are limited, without those that are known."""
+    known: int
+    """How many are known."""
+    nothing: str
+    """That nothing was compiled, for which a check fails; else ""."""
+    remark: str
+    """What is to be said of the baseline; else ""."""
+
+    @property
+    def passes(self) -> bool:
+        return not self.exceeded and not self.nothing
+
+    @property
+    def failing(self) -> set[str]:
+        """Return the ids of the problems for which it fails."""
+        return {problem.id for each in self.exceeded for problem in each.problems}
+
+
+class Limits(Struct, frozen=True):
+    """What a launch is checked against."""
+
+    most: dict[str, int]
+    """The most that is allowed of each kind (see `explain.limits`)."""
+    baseline: Path | None = None
+
+    def check(self, summary: Summary) -> CheckOutcome:
+        """Compare a launch. Raises BaselineError."""
+        counts = Counts(summary.problems, summary.compiles)
+        known: set[str] = set()
+        remark = ""
+        if self.baseline is not None:
+            version = baseline.minor(summary.first_run.torch_version)
+            versions = baseline.read(self.baseline).torch
+            known = set(versions.get(version, ()))
+            if version not in versions:
+                others = ", ".join(versions) or "no version"
+                remark = f"{self.baseline} has the problems of torch {others}, not of {version}: --update adds them."
+        limited = self._limited(counts)
+        return CheckOutcome(
+            summary=summary,
+            exceeded=counts.exceeded(self.most, known),
+            problems=[each for each in limited if each.id not in known],
+            known=sum(each.id in known for each in limited),
+            nothing=counts.nothing(self.most),
+            remark=remark,
+        )
+
+    def update(self, summary: Summary) -> int:
+        """Write the problems of the limited kinds into the baseline, and return how many.
+
+        Raises BaselineError.
+        """
+        assert self.baseline is not None
+        limited = self._limited(Counts(summary.problems, summary.compiles))
+        return baseline.update(self.baseline, summary.first_run.torch_version, limited)
+
+    def _limited(self, counts: Counts) -> list[Problem]:
+        """Return the problems of all limited kinds, in the order in which they are told."""
+        wanted = {each.id for name in self.most if name in LIMITED for each in counts.of_kind(name)}
+        return [each for each in counts.problems if each.id in wanted]
