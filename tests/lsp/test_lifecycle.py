@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from tests.lsp.editor import PATIENCE, editor, run
+from tests.support.lsp.client import NO_ANSWER, LspClient, Message
 
 
 def test_starts_declares_and_leaves():
@@ -73,6 +75,21 @@ def test_ends_when_the_client_vanishes():
     )
     server.communicate(timeout=PATIENCE)
     assert server.returncode is not None
+
+
+def test_a_request_that_is_open_at_the_end_is_no_error(tmp_path: Path):
+    asked = threading.Event()
+
+    def serve(request: Message) -> object:
+        asked.set()
+        return NO_ANSWER
+
+    with LspClient(cwd=tmp_path) as client:
+        client.serve = serve
+        client.start(tmp_path, capabilities={"workspace": {"configuration": True}})
+        assert asked.wait(PATIENCE)
+        client.end(shut_down=False)  # as a client does that crashes
+        assert "Traceback" not in client.stderr, client.stderr
 
 
 def test_never_imports_torch():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.facts.recompiles.relations import Relations, asks_sizes, fits_numbers, relations
+from dynascope.facts.recompiles.relations import Relations, asks_sizes, fits_numbers, is_own_bound, relations
 
 X, Y = "L['x'].size()[0]", "L['y'].size()[0]"
 
@@ -73,3 +73,11 @@ def test_of_a_size_that_no_guard_is_on_nothing_is_known():
 )
 def test_which_conditions_a_mark_cannot_meet(condition: str, asks: bool, is_number: bool):
     assert (asks_sizes([condition], {}), fits_numbers([condition])) == (asks, is_number)
+
+
+def test_a_bound_that_is_the_size_itself_is_of_one_call():
+    size = "L['x'].size()[2]"
+    assert is_own_bound([f"2 <= {size} and {size} <= 12"], {"x.size()[2]": 12})
+    assert is_own_bound([f"3*{size} <= 36"], {"x.size()[2]": 12})
+    assert not is_own_bound([f"2 <= {size} and {size} <= 4096", f"{size} % 2 == 0"], {"x.size()[2]": 2})
+    assert not is_own_bound(["not readable", "y.size()[0] <= 3"], {"x.size()[2]": 3})

@@ -56,12 +56,14 @@ _NEAREST = 6
 """The innermost callers, which are shown also where they are a package's."""
 _MOST = 24
 PACKAGES = "/site-packages/", "/dist-packages/"
+_RUNNERS = ("_pytest/", "pluggy/", "ipykernel/", "IPython/")
+"""Packages that run tests and cells: what is outside of their innermost frame is no code of the user's."""
 
 
 def callers(fact: model.GraphBreak | model.TracedFact) -> list[Note]:
     """Return the callers, innermost first, without torch's, with the number of those left out."""
     above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
-    frames = [frame for frame in reversed(above) if not is_torch(frame)]
+    frames = [frame for frame in reversed(_run_by(above)) if not is_torch(frame)]
     kept = [place < _NEAREST or not _is_of(frame) for place, frame in enumerate(frames)]
     if sum(kept) > _MOST:  # a recursion
         inner = [place for place, is_kept in enumerate(kept) if is_kept]
@@ -78,6 +80,12 @@ def callers(fact: model.GraphBreak | model.TracedFact) -> list[Note]:
         else:
             shown.append(Note(kind="more callers", text=f"… {len(run)} more callers …"))
     return shown
+
+
+def _run_by(frames: list[UserFrame]) -> list[UserFrame]:
+    """Return the frames that a runner of tests or cells has called; all if there is none."""
+    places = [place for place, frame in enumerate(frames) if any(_is_of(frame, package) for package in _RUNNERS)]
+    return frames[places[-1] + 1 :] if places else frames
 
 
 def is_torch(frame: UserFrame) -> bool:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -18,7 +19,9 @@ from dynascope.facts.launches import new_launch
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Later, Writer
-from dynascope.report.summary import Summary, summarize
+
+if TYPE_CHECKING:
+    from dynascope.report.summary import Summary
 
 
 class MemoryStore:
@@ -71,6 +74,8 @@ class MemoryStore:
         """Hold the store as it is, and read it with its summary.
 
         Compiles that end meanwhile wait."""
+        from dynascope.report.summary import summarize
+
         with self._lock:
             self._its_writer()
             reader = Reader(self._connection, Path())

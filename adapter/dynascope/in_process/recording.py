@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import html
-import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from rich.console import Console
 
-from dynascope.explain.compiles import title
-from dynascope.explain.limits import Counts
 from dynascope.facts import model, store
 from dynascope.facts.generated.recorded import graphs, graphs_text
 from dynascope.in_process.memory import MemoryStore
-from dynascope.report.brief import print_brief
-from dynascope.report.explain_command import asked_for
-from dynascope.report.over_limits import over_limits
-from dynascope.report.profile.measured import measured
-from dynascope.report.sources import Sources
-from dynascope.report.summary import Summary
-from dynascope.report.terminal import Further, print_problems, print_summary
-from dynascope.report.told_as_json import ReportedProblem, reported
 
-_FURTHER = Further(
-    one="One in full: .explain(ID)",
-    all="All: .report()",
-    time="For dynascope profile and the editor: .save()",
-    others="code that was compiled before is not compiled again, unless torch._dynamo.reset() is called.",
-)
-_HEIGHT = "34em"
+if TYPE_CHECKING:
+    from dynascope.explain.limits import Counts
+    from dynascope.facts.reader import Reader
+    from dynascope.report.summary import Summary
+    from dynascope.report.told_as_json import ReportedProblem
 
 
 class RecordedCompile(Struct, frozen=True):
@@ -81,6 +68,8 @@ class Recording:
     @property
     def problems(self) -> list[ReportedProblem]:
         """Return all problems, those to be mended first before the others."""
+        from dynascope.report.told_as_json import reported
+
         return reported(self._store.summary())
 
     @property
@@ -111,6 +100,9 @@ class Recording:
     @property
     def graphs(self) -> list[RecordedGraph]:
         """Return the graphs that Dynamo made, in the order in which their compiles ended."""
+        from dynascope.explain.compiles import title
+        from dynascope.report.sources import Sources
+
         with self._store.reading() as (reader, summary):
             found = []
             for each in summary.compiles:
@@ -132,7 +124,7 @@ class Recording:
 
         Of graph breaks they are the times that one happened, and the places; of recompiles also the causes.
         """
-        counts = _counts(self._store.summary())
+        counts = self._counts()
         return {
             "compiles": counts.count("compile"),
             "graphs": counts.count("graph"),
@@ -170,11 +162,9 @@ class Recording:
         }
         most = {name: number for name, number in asked.items() if number is not None}
         __tracebackhide__ = True
-        with self._store.reading() as (reader, summary):
-            counts = _counts(summary)
-            text = over_limits(counts.exceeded(most), Sources(reader))
-            if nothing := counts.nothing(most):
-                text = "\n".join([f"{nothing}: {_FURTHER.others}", *self._store.errors])
+        from dynascope.in_process.texts import exceeding
+
+        text = self._told(partial(exceeding, most=most, errors=self.errors))
         if text:
             raise AssertionError(text)
 
@@ -184,17 +174,15 @@ class Recording:
         It is named by its id or the beginning of it, or by its `FILE:LINE` or `FILE`. Raises LookupError if there is
         none.
         """
-        with self._store.reading() as (reader, summary):
-            found = asked_for(summary, what)
-            if not found:
-                raise LookupError(f"There is no problem {what} among {[each.id for each in summary.problems]}.")
-            sources = Sources(reader)
-            return _text(lambda console: print_problems(found, summary, sources, console))
+        from dynascope.in_process.texts import explained
+
+        return self._told(partial(explained, what=what))
 
     def report(self) -> str:
         """Tell all problems in full, and the slowest lines to trace."""
-        with self._store.reading() as (reader, summary):
-            return _text(lambda console: print_summary(summary, Sources(reader), console, _FURTHER))
+        from dynascope.in_process.texts import whole
+
+        return self._told(whole)
 
     def save(self, folder: str | Path | None = None) -> Path:
         """Add the recording to the facts in a folder, and return their file.
@@ -208,8 +196,9 @@ class Recording:
         return path
 
     def __str__(self) -> str:
-        with self._store.reading() as (reader, summary):
-            return _text(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
+        from dynascope.in_process.texts import brief
+
+        return self._told(brief)
 
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={number}" for name, number in self.counts().items() if number)
@@ -217,20 +206,23 @@ class Recording:
 
     def _repr_html_(self) -> str:
         """Return the report as a page of its own, for a notebook."""
-        from dynascope.report.page import page
+        from dynascope.in_process.texts import page
 
-        with self._store.reading() as (reader, summary):
-            whole = page(summary, Sources(reader), measured(reader, summary.launch))
-        return f'<iframe srcdoc="{html.escape(whole)}" style="width:100%;height:{_HEIGHT};border:0"></iframe>'
+        return self._told(page)
 
     def _of(self, name: str) -> list[ReportedProblem]:
+        wanted = {each.id for each in self._counts().of_kind(name)}
+        return [each for each in self.problems if each.id in wanted]
+
+    def _counts(self) -> Counts:
+        from dynascope.explain.limits import Counts
+
         summary = self._store.summary()
-        wanted = {each.id for each in _counts(summary).of_kind(name)}
-        return [each for each in reported(summary) if each.id in wanted]
+        return Counts(summary.problems, summary.compiles)
 
-
-def _counts(summary: Summary) -> Counts:
-    return Counts(summary.problems, summary.compiles)
+    def _told(self, write: Callable[[Reader, Summary], str]) -> str:
+        with self._store.reading() as (reader, summary):
+            return write(reader, summary)
 
 
 def _compiles(summary: Summary) -> list[RecordedCompile]:
@@ -250,9 +242,3 @@ def _compiles(summary: Summary) -> list[RecordedCompile]:
         )
         for each in summary.compiles
     ]
-
-
-def _text(write: Callable[[Console], object]) -> str:
-    out = io.StringIO()
-    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None))
-    return out.getvalue().rstrip("\n")

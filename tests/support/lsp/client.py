@@ -27,6 +27,10 @@ PATIENCE = 60.0
 Message = dict[str, Any]
 
 
+NO_ANSWER = object()
+"""What `serve` returns to leave a request of the server open."""
+
+
 class Unanswered(Exception):
     """The server did not answer, or ended; the text says what it was asked last."""
 
@@ -159,6 +163,8 @@ class LspClient:
         answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             answer["result"] = self.serve(request)
+            if answer["result"] is NO_ANSWER:
+                return
         except Refused as error:
             answer["error"] = {"code": -32603, "message": str(error)}
         self.raw(json.dumps(answer).encode())

@@ -259,13 +259,13 @@ def _spared(
         if len(facts) < len(own):
             continue
         conditions: dict[str, list[str]] = {}
-        dynamic: list[tuple[set[str], list[str]]] = []
+        dynamic: list[tuple[int, set[str], list[str]]] = []
         for of_one in facts:
             symbols = (symbol for symbol in of_one.symbols if _stands_for_more(symbol))
             guards = shape_guards(of_one)
             origins = {readable(origin) for symbol in symbols for origin in symbol.origins}
             conditions |= dict.fromkeys(origins, guards)
-            dynamic += [(origins, guards)] if origins else []
+            dynamic += [(of_one.compile.id, origins, guards)] if origins else []
         called = calls(facts, failed, dynamic)
         varying = changed(called) & {*conditions}
         fits = {name: relations(name, conditions[name]) for name in varying}

@@ -76,6 +76,33 @@ def hold(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
         return False
 
 
+def is_own_bound(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
+    """Whether a bound is what the compiled call had: then another call would have had another bound.
+
+    Backends add such conditions when they compare strides with their values in that call.
+    """
+    return any(_is_at_bound(each.expression, values) for each in map(_parsed, conditions) if each is not None)
+
+
+def _is_at_bound(expression: ast.expr, values: Mapping[str, float]) -> bool:
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+        return any(_is_at_bound(each, values) for each in expression.values)
+    if not isinstance(expression, ast.Compare):
+        return False
+    sides = [expression.left, *expression.comparators]
+    pairs = [
+        (low, high) if isinstance(op, ast.LtE) else (high, low)
+        for low, op, high in zip(sides, expression.ops, sides[1:], strict=False)
+        if isinstance(op, (ast.LtE, ast.GtE))
+    ]
+    # a constant on the lower side is a least size, such as 2, which all compiles have
+    asked = [(low, high) for low, high in pairs if not isinstance(low, ast.Constant)]
+    try:
+        return any(_evaluated(low, values) == _evaluated(high, values) for low, high in asked)
+    except (LookupError, ArithmeticError):
+        return False
+
+
 def _is_elsewhere(condition: _Condition, values: Mapping[str, float]) -> bool:
     return condition.values.isdisjoint(values) or any(map(_is_on_strides, condition.values))
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
-from dynascope.facts.recompiles.relations import hold, is_number
+from dynascope.facts.recompiles.relations import hold, is_number, is_own_bound
 
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>[\d, ]*)\](?P<device>.*)")
 
@@ -66,12 +66,12 @@ def _can_be_marked(name: str) -> bool:
 def calls(
     compiles: Iterable[model.CompileFacts],
     recompiles: Mapping[int, list[model.Recompile]],
-    dynamic: Sequence[tuple[Collection[str], Collection[str]]],
+    dynamic: Iterable[tuple[int, Collection[str], Collection[str]]],
 ) -> list[RecordedCall]:
     """Return the calls for which a frame was compiled in a run.
 
-    `recompiles` has failed guards by the number of the compile; `dynamic` has for each compile with symbols the values
-    that they stand for, and its conditions.
+    `recompiles` has failed guards by the number of the compile; `dynamic` has for each compile with symbols its number,
+    the values that they stand for, and its conditions.
     """
     made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
     by_id = {compile.compile_id: values for compile, values in made}
@@ -83,13 +83,22 @@ def calls(
                 values.setdefault(name, met)
             if wanted is not None and replaced in by_id:
                 by_id[replaced].setdefault(name, wanted)
+    numbers = {compile.id: _numbers(values) for compile, values in made}
+    known = [
+        (number, names, conditions, is_own_bound(conditions, numbers.get(number, {})))
+        for number, names, conditions in dynamic
+    ]
     return [
         RecordedCall(
             compile.id,
             compile.compile_id,
             values,
             {entry.failed_compile_id: entry for entry in recompiles.get(compile.id, ())},
-            {number: names for number, (names, conditions) in enumerate(dynamic) if hold(conditions, _numbers(values))},
+            {
+                number: names
+                for number, names, conditions, is_own in known
+                if (number == compile.id if is_own else hold(conditions, numbers[compile.id]))
+            },
         )
         for compile, values in made
     ]

@@ -26,7 +26,4 @@ for height, width in sizes:
 # compiles: 4
 # over: yes
 # next: fast(torch.rand(2, 3, 11, 7), torch.tensor(2.0))
-# remedy: +22 -> torch._dynamo.mark_dynamic(crop, [2, 3])   -> compiles 2
-# remedy: +22 -> torch._dynamo.mark_dynamic(crop, 3)   -> compiles 3
-# remedy: 18 -> fast = torch.compile(stem, dynamic=True)   -> compiles 4
-# remedy: +22 -> torch._dynamo.mark_dynamic(crop, 0)   -> compiles 4
+# best: none

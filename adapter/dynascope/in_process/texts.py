@@ -1,0 +1,67 @@
+"""Write what a recording tells, as text and as a page. Imported when it is asked for: it takes memory."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Callable, Mapping
+
+from rich.console import Console
+
+from dynascope.explain.limits import Counts
+from dynascope.facts.reader import Reader
+from dynascope.report.brief import print_brief
+from dynascope.report.explain_command import asked_for
+from dynascope.report.over_limits import over_limits
+from dynascope.report.sources import Sources
+from dynascope.report.summary import Summary
+from dynascope.report.terminal import Further, print_problems, print_summary
+
+_FURTHER = Further(
+    one="One in full: .explain(ID)",
+    all="All: .report()",
+    time="For dynascope profile and the editor: .save()",
+    others="code that was compiled before is not compiled again, unless torch._dynamo.reset() is called.",
+)
+_HEIGHT = "34em"
+
+
+def brief(reader: Reader, summary: Summary) -> str:
+    """Return what to mend first."""
+    return _text(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
+
+
+def whole(reader: Reader, summary: Summary) -> str:
+    """Return all problems in full, and the slowest lines."""
+    return _text(lambda console: print_summary(summary, Sources(reader), console, _FURTHER))
+
+
+def explained(reader: Reader, summary: Summary, what: str) -> str:
+    """Return all of the problems that are asked for. Raises LookupError if there is none."""
+    found = asked_for(summary, what)
+    if not found:
+        raise LookupError(f"There is no problem {what} among {[each.id for each in summary.problems]}.")
+    return _text(lambda console: print_problems(found, summary, Sources(reader), console))
+
+
+def exceeding(reader: Reader, summary: Summary, most: Mapping[str, int], errors: list[str]) -> str:
+    """Return what exceeds the limits, or that nothing was compiled; "" where all is well."""
+    counts = Counts(summary.problems, summary.compiles)
+    if nothing := counts.nothing(most):
+        return "\n".join([f"{nothing}: {_FURTHER.others}", *errors])
+    return over_limits(counts.exceeded(most), Sources(reader))
+
+
+def page(reader: Reader, summary: Summary) -> str:
+    """Return the report as HTML that can stand in a page of others."""
+    from dynascope.report.page import page
+    from dynascope.report.profile.measured import measured
+
+    whole = page(summary, Sources(reader), measured(reader, summary.launch))
+    return f'<iframe srcdoc="{html.escape(whole)}" style="width:100%;height:{_HEIGHT};border:0"></iframe>'
+
+
+def _text(write: Callable[[Console], object]) -> str:
+    out = io.StringIO()
+    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None))
+    return out.getvalue().rstrip("\n")
