@@ -38,6 +38,7 @@ def run(folder: Path, *options: str, source: str) -> tuple[int, str, str]:
         return program.returncode, out, err
 
 
+@pytest.mark.matrix
 def test_it_fails_after_the_program_has_ended_well(tmp_path: Path):
     code, out, err = run(tmp_path, "--fail-on", "graph-break", source=BREAKS)
     assert (code, out) == (1, "the program's own\n")
@@ -56,6 +57,7 @@ def test_a_program_in_which_nothing_is_compiled_fails(tmp_path: Path):
     assert (code, out, err) == (1, "out\n", "check failed: nothing was compiled\n")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_reach_the_program_and_its_end_is_told_on(number: signal.Signals, tmp_path: Path):
     with start(tmp_path, "--fail-on", "graph-break", source=WAITS) as program:

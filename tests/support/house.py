@@ -68,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": {"dynascope.facts", "dynascope.explain", "dynascope.wire", "dynascope.report"},
     "terminal": {"dynascope.wire", "dynascope.console", "dynascope.dap.protocol"},
     "": {"dynascope.agent", "dynascope.in_process", "dynascope.report"},
+    "pytest_plugin": {"dynascope", "dynascope.in_process", "dynascope.agent.recorder", "dynascope.report"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
     "cli": {"dynascope.dap.server", "dynascope.debugpy_process", "dynascope_lsp.server"},

@@ -225,6 +225,11 @@ class Recording:
             return write(reader, summary)
 
 
+def store_of(recording: Recording) -> MemoryStore:
+    """Return the store of a recording, for other modules of Dynascope."""
+    return recording._store
+
+
 def _compiles(summary: Summary) -> list[RecordedCompile]:
     return [
         RecordedCompile(

@@ -77,7 +77,7 @@ def hold(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
 
 
 def is_own_bound(conditions: Iterable[str], values: Mapping[str, float]) -> bool:
-    """Whether a bound is what the compiled call had: then another call would have had another bound.
+    """Whether a bound is the value itself, so that another call would have had another bound.
 
     Backends add such conditions when they compare strides with their values in that call.
     """

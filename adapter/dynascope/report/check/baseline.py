@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -51,19 +51,19 @@ def read(path: Path) -> Baseline:
         raise BaselineError(f"{path} is no baseline of `dynascope check` ({error}).") from None
 
 
-def update(path: Path, torch_version: str, problems: Iterable[Problem]) -> int:
-    """Write the problems of this torch version into a file, and return how many.
-
-    Raises BaselineError.
-    """
-    baseline = read(path) if path.exists() else Baseline()
-    rows = sorted((each.id, each) for each in {each.id: each for each in problems}.values())
-    baseline.torch[minor(torch_version)] = {
-        id: KnownProblem(each.title, f"{os.path.basename(each.place.path)}:{each.place.line}") for id, each in rows
+def known(problems: Iterable[Problem]) -> dict[str, KnownProblem]:
+    """Return the rows of these problems."""
+    return {
+        each.id: KnownProblem(each.title, f"{os.path.basename(each.place.path)}:{each.place.line}") for each in problems
     }
+
+
+def update(path: Path, torch_version: str, rows: Mapping[str, KnownProblem]) -> None:
+    """Replace the rows of this torch version in a file. Raises BaselineError."""
+    baseline = read(path) if path.exists() else Baseline()
+    baseline.torch[minor(torch_version)] = dict(sorted(rows.items()))
     baseline.torch = dict(sorted(baseline.torch.items()))
     try:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(baseline)) + b"\n")
     except OSError as error:
         raise BaselineError(f"Cannot write {path}: {error.strerror}.") from None
-    return len(rows)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dynascope.report.check import baseline
 from dynascope.report.check.baseline import BaselineError
 from dynascope.report.check.formats import FORMATS
 from dynascope.report.check.options import limit_options, limits_of
@@ -52,9 +53,10 @@ def checked(
     with opened(workspace, facts) as reader:
         summary = summarize(reader, chosen_launch(reader, launch))
         try:
-            if update:
-                number = limits.update(summary)
-                click.echo(f"{number} problems of {summary.first_run.program} are known in {limits.baseline}.")
+            if update and limits.baseline is not None:
+                rows = limits.limited(summary)
+                baseline.update(limits.baseline, summary.first_run.torch_version, rows)
+                click.echo(f"{len(rows)} problems of {summary.first_run.program} are known in {limits.baseline}.")
                 return 0
             outcome = limits.check(summary)
         except BaselineError as error:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dynascope.explain.limits import LIMITED, Counts, Exceeded
 from dynascope.explain.problem import Problem
-from dynascope.report.check import baseline
+from dynascope.report.check.baseline import KnownProblem, known, minor, read
 from dynascope.report.summary import Summary
 
 
@@ -46,33 +46,28 @@ class Limits(Struct, frozen=True):
     def check(self, summary: Summary) -> CheckOutcome:
         """Compare a launch. Raises BaselineError."""
         counts = Counts(summary.problems, summary.compiles)
-        known: set[str] = set()
+        ids: set[str] = set()
         remark = ""
         if self.baseline is not None:
-            version = baseline.minor(summary.first_run.torch_version)
-            versions = baseline.read(self.baseline).torch
-            known = set(versions.get(version, ()))
+            version = minor(summary.first_run.torch_version)
+            versions = read(self.baseline).torch
+            ids = set(versions.get(version, ()))
             if version not in versions:
                 others = ", ".join(versions) or "no version"
                 remark = f"{self.baseline} has the problems of torch {others}, not of {version}: --update adds them."
         limited = self._limited(counts)
         return CheckOutcome(
             summary=summary,
-            exceeded=counts.exceeded(self.most, known),
-            problems=[each for each in limited if each.id not in known],
-            known=sum(each.id in known for each in limited),
+            exceeded=counts.exceeded(self.most, ids),
+            problems=[each for each in limited if each.id not in ids],
+            known=sum(each.id in ids for each in limited),
             nothing=counts.nothing(self.most),
             remark=remark,
         )
 
-    def update(self, summary: Summary) -> int:
-        """Write the problems of the limited kinds into the baseline, and return how many.
-
-        Raises BaselineError.
-        """
-        assert self.baseline is not None
-        limited = self._limited(Counts(summary.problems, summary.compiles))
-        return baseline.update(self.baseline, summary.first_run.torch_version, limited)
+    def limited(self, summary: Summary) -> dict[str, KnownProblem]:
+        """Return the problems of the limited kinds, as rows of a baseline."""
+        return known(self._limited(Counts(summary.problems, summary.compiles)))
 
     def _limited(self, counts: Counts) -> list[Problem]:
         """Return the problems of all limited kinds, in the order in which they are told."""

@@ -1,0 +1,197 @@
+"""The pytest plugin: tests that fail on graph breaks, recompiles and failures of what they compile.
+
+`@pytest.mark.dynascope(graph_breaks=0)` checks one test, `--dynascope-fail-on` all of them. Nothing is recorded in
+tests for which neither asks, and nothing but pytest is imported before one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from dynascope.in_process.recording import Recording
+    from dynascope.report.check.baseline import KnownProblem
+    from dynascope.report.check.outcome import Limits
+
+_MARK = "dynascope"
+_BY_ARGUMENT = {
+    "graph_breaks": "graph-break",
+    "recompiles": "recompile",
+    "failures": "failure",
+    "skipped": "skipped-frame",
+    "graphs": "graph",
+    "compiles": "compile",
+}
+_OF_WORKER = "dynascope"
+"""What a worker of xdist hands to the first process: its problems, torch's version, how many tests it recorded."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, and settings of the same names for pytest's configuration file."""
+    group = parser.getgroup("dynascope", "graph breaks and recompiles of torch.compile")
+    group.addoption("--dynascope-fail-on", metavar="KIND,…", help="Fail tests on graph-break, recompile, failure, …")
+    group.addoption("--dynascope-baseline", metavar="FILE", help="Problems that are known, and do not fail a test.")
+    group.addoption(
+        "--dynascope-update", action="store_true", help="Write the problems of all tests into the baseline."
+    )
+    group.addoption(
+        "--dynascope-report", action="store_true", help="Record all of it, as `dynascope run` does, for the report."
+    )
+    parser.addini("dynascope_fail_on", "The default of --dynascope-fail-on.")
+    parser.addini("dynascope_baseline", "The default of --dynascope-baseline.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark, and add the plugin proper."""
+    config.addinivalue_line(
+        "markers",
+        "dynascope(graph_breaks, recompiles, failures=0, skipped, graphs, compiles, reset=True): "
+        "fail if the test compiles more than that, or nothing.",
+    )
+    config.pluginmanager.register(Checks(config), "dynascope-checks")
+
+
+@pytest.fixture
+def dynascope_trace() -> Generator[Recording]:
+    """Record what the test compiles: see `dynascope.Recording`."""
+    import dynascope
+
+    with dynascope.record() as trace:
+        yield trace
+
+
+class Checks:
+    """Check each test that is asked for, and sum up at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._fail_on = config.getoption("dynascope_fail_on") or config.getini("dynascope_fail_on")
+        path = config.getoption("dynascope_baseline") or config.getini("dynascope_baseline")
+        self._baseline = config.rootpath / path if path else None
+        self._is_update = bool(config.getoption("dynascope_update"))
+        if self._is_update and self._baseline is None:
+            raise pytest.UsageError("--dynascope-update needs --dynascope-baseline FILE.")
+        self._limits = self._limits_of_all()
+        self._found: dict[str, KnownProblem] = {}
+        """The problems of all tests, by id."""
+        self._torch_version = ""
+        self._recorded = 0
+        if config.getoption("dynascope_report"):
+            self._begin_report()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        """Record the test, and fail it where it compiles what it may not."""
+        mark = item.get_closest_marker(_MARK)
+        if mark is None and self._limits is None:
+            return (yield)
+        import dynascope
+        from dynascope.report.check.outcome import Limits
+
+        limits = self._limits if mark is None else Limits(_asked(mark), self._baseline)
+        assert limits is not None
+        if mark is not None and mark.kwargs.get("reset", True):
+            _reset_dynamo()
+        with dynascope.record() as trace:
+            yield
+        self._recorded += 1
+        self._check(limits, trace, must_compile=mark is not None)
+        return None
+
+    def _check(self, limits: Limits, trace: Recording, must_compile: bool) -> None:
+        from dynascope.in_process.recording import store_of
+        from dynascope.report.check.baseline import BaselineError
+        from dynascope.report.check.failed_test import failed_test
+
+        with store_of(trace).reading() as (reader, summary):
+            self._torch_version = summary.first_run.torch_version
+            if self._is_update:
+                self._found |= limits.limited(summary)
+                return
+            try:
+                text = failed_test(limits.check(summary), reader, must_compile)
+            except BaselineError as error:
+                text = str(error)
+        if text:
+            pytest.fail(text, pytrace=False)
+
+    def _limits_of_all(self) -> Limits | None:
+        if not self._fail_on:
+            return None
+        import click
+
+        from dynascope.report.check.options import Kinds
+        from dynascope.report.check.outcome import Limits
+
+        try:
+            kinds = Kinds().convert(self._fail_on, None, None)
+        except click.UsageError as error:
+            raise pytest.UsageError(f"--dynascope-fail-on: {error.message}") from None
+        return Limits(dict.fromkeys(kinds, 0), self._baseline)
+
+    def _begin_report(self) -> None:
+        """Record this process and those that it starts, workers of xdist among them."""
+        import os
+
+        from dynascope.agent.recorder import process
+
+        os.environ.setdefault(process.RECORD_VARIABLE, "1")
+        process.begin()
+
+    # ---- the end
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take over what a worker of xdist has found."""
+        from dynascope.report.check.baseline import KnownProblem
+
+        found, version, recorded = getattr(node, "workeroutput", {}).get(_OF_WORKER, ({}, "", 0))
+        self._found |= {id: KnownProblem(*row) for id, row in found.items()}
+        self._torch_version = self._torch_version or version
+        self._recorded += recorded
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the baseline; a worker of xdist hands what it has found to the first process."""
+        output: dict[str, Any] | None = getattr(self._config, "workeroutput", None)
+        if output is not None:
+            rows = {id: [row.title, row.at] for id, row in self._found.items()}
+            output[_OF_WORKER] = rows, self._torch_version, self._recorded
+        elif self._is_update and self._recorded and self._baseline is not None:
+            from dynascope.report.check import baseline
+
+            baseline.update(self._baseline, self._torch_version, self._found)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say how many tests were recorded, and where to look."""
+        if not self._recorded:
+            return
+        terminalreporter.write_sep("-", "dynascope")
+        terminalreporter.write_line(f"{self._recorded} tests recorded")
+        if self._is_update:
+            terminalreporter.write_line(f"{len(self._found)} problems are known in {self._baseline}.")
+        if self._config.getoption("dynascope_report"):
+            terminalreporter.write_line("What was compiled: dynascope report")
+
+
+def _asked(mark: pytest.Mark) -> dict[str, int]:
+    """Return the limits of a mark; fail the test for an argument that there is not."""
+    wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in {*_BY_ARGUMENT, "reset"})]
+    if wrong:
+        pytest.fail(
+            f"@pytest.mark.dynascope has no argument {', '.join(wrong)}. It has: {', '.join(_BY_ARGUMENT)}, reset.",
+            pytrace=False,
+        )
+    asked = {"failures": 0, **mark.kwargs}
+    return {_BY_ARGUMENT[name]: most for name, most in asked.items() if name != "reset" and most is not None}
+
+
+def _reset_dynamo() -> None:
+    """Forget what was compiled, so that it is compiled again in this test; never imports torch."""
+    import sys
+
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        dynamo.reset()

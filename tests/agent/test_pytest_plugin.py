@@ -1,0 +1,106 @@
+"""The pytest plugin: which tests fail, what it says of them, and what a baseline lets pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.support.fork_server import search_path
+from tests.support.marks import PROGRAMS
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    shutil.copy(PROGRAMS / "small_suite.py", tmp_path / "test_small.py")
+    return tmp_path
+
+
+def run(folder: Path, *options: str) -> tuple[dict[str, str], str]:
+    """What becomes of each test, and what pytest prints."""
+    plugin = ["-p", "dynascope.pytest_plugin", "-p", "no:cacheprovider", "--show-capture=no", "-rA", "-q"]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DYNASCOPE", "PYTEST"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, *options, "test_small.py"],
+        cwd=folder,
+        env={**inherited, "PYTHONPATH": search_path(), "DYNASCOPE_FACTS": str(folder / "facts")},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    rows = re.findall(r"^(PASSED|FAILED|ERROR) test_small\.py::test_(\w+)", done.stdout, re.MULTILINE)
+    return {name: outcome.lower() for outcome, name in rows}, done.stdout + done.stderr
+
+
+BY_MARKS = {
+    "breaks": "failed",
+    "breaks_once": "passed",
+    "compiled_before": "failed",
+    "is_whole": "passed",
+    "is_compiled_again": "failed",
+    "unmarked": "passed",
+    "asks_for_the_trace": "passed",
+    "misspelt": "failed",
+    "fails_by_itself": "failed",
+}
+
+
+def test_marked_tests_fail_with_line_code_caller_and_remedy(suite: Path):
+    found, told = run(suite)
+    assert found == BY_MARKS, told
+    failure = told.partition("test_breaks ___")[2].partition("___ test_")[0]
+    for part in (
+        "1 graph break",
+        "❱ 11     torch._dynamo.graph_break()",
+        "hint Remove",
+        "called from test_small.py:22",
+    ):
+        assert part in failure, failure
+    assert "_pytest" not in failure and "pytest_plugin.py" not in told
+    assert "Nothing was compiled." in told and "1 recompile" in told and "ValueError: its own" in told
+    assert "has no argument graph_brakes. It has: graph_breaks," in told
+
+
+@pytest.mark.matrix
+def test_an_option_checks_all_tests_and_a_baseline_lets_known_problems_pass(suite: Path):
+    found, told = run(suite, "--dynascope-fail-on", "graph-break")
+    assert found == BY_MARKS | {"unmarked": "failed", "asks_for_the_trace": "failed"}, told
+    found, told = run(suite, "--dynascope-baseline", "known.json", "--dynascope-update", "-n", "2")
+    assert "problems are known in" in told, told
+    (version,) = json.loads((suite / "known.json").read_text())["torch"].values()
+    assert sorted(each["at"] for each in version.values()) == ["test_small.py:11", "test_small.py:17"]
+    found, told = run(suite, "--dynascope-baseline", "known.json", "--dynascope-fail-on", "graph-break")
+    still = {"compiled_before": "failed", "misspelt": "failed", "fails_by_itself": "failed"}
+    assert found == dict.fromkeys(BY_MARKS, "passed") | still, told
+
+
+@pytest.mark.matrix
+def test_settings_are_read_and_errors_of_use_end_the_run(suite: Path):
+    (suite / "pytest.ini").write_text("[pytest]\ndynascope_fail_on = graph-break\n")
+    assert run(suite)[0]["unmarked"] == "failed"
+    assert "There is no kind 'breaks'" in run(suite, "--dynascope-fail-on", "breaks")[1]
+    assert "--dynascope-update needs --dynascope-baseline" in run(suite, "--dynascope-update")[1]
+    assert "There is no baseline" in run(suite, "--dynascope-baseline", "none.json")[1]
+
+
+@pytest.mark.matrix
+def test_the_report_has_all_tests_of_all_workers(suite: Path):
+    _, told = run(suite, "--dynascope-report", "-n", "2")
+    assert "dynascope report" in told
+    command = [sys.executable, "-m", "dynascope", "report", "--all", "--facts", str(suite / "facts")]
+    report = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+    assert "test_small.py:11" in report and "Recompile" in report
+
+
+def test_it_does_nothing_in_a_run_that_does_not_ask():
+    code = "import sys, dynascope.pytest_plugin; print(sorted({'torch', 'msgspec', 'rich', 'click'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
