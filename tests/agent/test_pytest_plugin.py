@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,9 @@ def suite(tmp_path: Path) -> Path:
 
 def run(folder: Path, *options: str) -> tuple[dict[str, str], str]:
     """What becomes of each test, and what pytest prints."""
-    plugin = ["-p", "dynascope.pytest_plugin", "-p", "no:cacheprovider", "--show-capture=no", "-rA", "-q"]
+    plugin = ["-p", "no:cacheprovider", "--show-capture=no", "-rA", "-q"]
+    if not entry_points(group="pytest11", name="dynascope"):  # an environment that was made before there was one
+        plugin += ["-p", "dynascope.pytest_plugin"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DYNASCOPE", "PYTEST"))}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, *options, "test_small.py"],

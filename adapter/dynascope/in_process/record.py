@@ -35,13 +35,21 @@ class RecordedBlock:
 
     def __enter__(self) -> Recording:
         collector.prepare()
-        store = MemoryStore()
-        self._entered.append(RecorderInstallation(store, Board(), self._what))
-        self._trace = Recording(store)
-        return self._trace
+        collector.hook_begins()
+        try:
+            store = MemoryStore()
+            self._entered.append(RecorderInstallation(store, Board(), self._what))
+            trace = self._trace = Recording(store)
+        finally:
+            collector.hook_ends()
+        return trace
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._entered.pop().remove()
+        collector.hook_begins()
+        try:
+            self._entered.pop().remove()
+        finally:
+            collector.hook_ends()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return a function that records each of its calls; `trace` is the newest.
