@@ -6,11 +6,10 @@ advertised. An internal error is logged and answered with null: an editor must n
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
@@ -78,8 +77,7 @@ def _contained(session: LspSession, served: Feature) -> Callable[[Any], Any]:
 
 def _contained_async(session: LspSession, served: Feature) -> Callable[[Any], Awaitable[Any]]:
     async def handler(params: Any) -> Any:
-        # pygls cancels requests to the client that are open when the session ends
-        with suppress(asyncio.CancelledError), _errors(session, served):
+        with _errors(session, served):
             return await served.function(session, params)
         return None
 

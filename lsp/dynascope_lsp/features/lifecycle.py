@@ -117,6 +117,8 @@ async def read_configuration(session: LspSession) -> None:
     except JsonRpcException as error:
         log.warning("The client did not send its settings: %s", error)
         return
+    except asyncio.CancelledError:  # by pygls, where the session ends before the client has answered
+        return
     if answer and answer[0] is not None:
         use(session, answer[0])
 
