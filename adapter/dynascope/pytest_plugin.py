@@ -6,7 +6,7 @@ tests for which neither asks, and nothing but pytest is imported before one does
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,20 +85,21 @@ class Checks:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         """Record the test, and fail it where it compiles what it may not."""
-        mark = item.get_closest_marker(_MARK)
-        if mark is None and self._limits is None:
+        marks = list(item.iter_markers(_MARK))
+        if not marks and self._limits is None:
             return (yield)
         import dynascope
         from dynascope.report.check.outcome import Limits
 
-        limits = self._limits if mark is None else Limits(_asked(mark), self._baseline)
+        asked = _asked(marks)
+        limits = self._limits if not marks else Limits(_limits(asked), self._baseline)
         assert limits is not None
-        if mark is not None and mark.kwargs.get("reset", True):
+        if marks and asked["reset"]:
             _reset_dynamo()
         with dynascope.record() as trace:
             yield
         self._recorded += 1
-        self._check(limits, trace, must_compile=mark is not None)
+        self._check(limits, trace, must_compile=bool(marks))
         return None
 
     def _check(self, limits: Limits, trace: Recording, must_compile: bool) -> None:
@@ -162,30 +163,46 @@ class Checks:
         elif self._is_update and self._recorded and self._baseline is not None:
             from dynascope.report.check import baseline
 
-            baseline.update(self._baseline, self._torch_version, self._found)
+            # those of tests that have not run stay
+            known = baseline.read(self._baseline).torch if self._baseline.exists() else {}
+            kept = known.get(baseline.minor(self._torch_version), {})
+            baseline.update(self._baseline, self._torch_version, kept | self._found)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say how many tests were recorded, and where to look."""
         if not self._recorded:
             return
+        from dynascope.facts.counts import counted
+
         terminalreporter.write_sep("-", "dynascope")
-        terminalreporter.write_line(f"{self._recorded} tests recorded")
+        terminalreporter.write_line(f"{counted(self._recorded, 'test')} recorded")
         if self._is_update:
-            terminalreporter.write_line(f"{len(self._found)} problems are known in {self._baseline}.")
+            terminalreporter.write_line(f"Known in {self._baseline}: {counted(len(self._found), 'problem')} of these.")
         if self._config.getoption("dynascope_report"):
             terminalreporter.write_line("What was compiled: dynascope report")
 
 
-def _asked(mark: pytest.Mark) -> dict[str, int]:
-    """Return the limits of a mark; fail the test for an argument that there is not."""
-    wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in {*_BY_ARGUMENT, "reset"})]
-    if wrong:
-        pytest.fail(
-            f"@pytest.mark.dynascope has no argument {', '.join(wrong)}. It has: {', '.join(_BY_ARGUMENT)}, reset.",
-            pytrace=False,
-        )
-    asked = {"failures": 0, **mark.kwargs}
-    return {_BY_ARGUMENT[name]: most for name, most in asked.items() if name != "reset" and most is not None}
+def _asked(marks: Sequence[pytest.Mark]) -> dict[str, Any]:
+    """Return the arguments of a test's marks, the nearest first; fail it for wrong ones."""
+    asked: dict[str, Any] = {"failures": 0, "reset": True}
+    for mark in reversed(marks):
+        wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in {*_BY_ARGUMENT, "reset"})]
+        if wrong:
+            arguments = f"{', '.join(_BY_ARGUMENT)}, reset"
+            pytest.fail(
+                f"@pytest.mark.dynascope has no argument {', '.join(wrong)}. It has: {arguments}.", pytrace=False
+            )
+        asked |= mark.kwargs
+    return asked
+
+
+def _limits(asked: dict[str, Any]) -> dict[str, int]:
+    """Return the most that is allowed of each kind; fail the test where that is no number."""
+    limits = {_BY_ARGUMENT[name]: most for name, most in asked.items() if name != "reset" and most is not None}
+    for name, most in limits.items():
+        if not isinstance(most, int) or most < 0:
+            pytest.fail(f"@pytest.mark.dynascope: {name} is a number from 0, not {most!r}.", pytrace=False)
+    return limits
 
 
 def _reset_dynamo() -> None:

@@ -195,9 +195,51 @@ def test_a_decorated_function_is_recorded_at_each_call():
     assert [len(each.compiles) for each in (first, block.trace)] == [1, 1] and first is not block.trace
 
     async def later() -> None: ...
+    async def later_ones() -> Any:
+        yield 1
 
-    with pytest.raises(TypeError, match="goes on after its call"):
-        block(later)
+    for goes_on in (later, later_ones):
+        with pytest.raises(TypeError, match="goes on after its call"):
+            block(goes_on)
+    with pytest.raises(TypeError, match="Recorded is a class"):
+        block(type("Recorded", (), {}))
+
+
+def test_calls_of_a_decorated_function_on_two_threads_have_a_recording_each():
+    inside, may_end = threading.Event(), threading.Event()
+    block = dynascope.record()
+    traces = []
+
+    @block
+    def first() -> None:
+        traces.append(block.trace)
+        inside.set()
+        assert may_end.wait(60)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert inside.wait(60)
+
+    @block
+    def second() -> None:
+        traces.append(block.trace)
+        may_end.set()
+        thread.join()
+        compiled(clean)(X)
+
+    second()
+    assert [len(each.compiles) for each in traces] == [0, 1]
+
+
+def test_wrong_use_is_said():
+    block = dynascope.record()
+    with pytest.raises(RuntimeError, match="was not entered"):
+        block.__exit__(None, None, None)
+    with block as trace:
+        compiled(clean)(X)
+    for wrong in ("0", -1):
+        with pytest.raises(ValueError, match="graph-break is a number from 0"):
+            trace.check(graph_breaks=wrong)  # type: ignore[arg-type]
 
 
 def test_graphs_have_their_code_if_it_is_asked_for():

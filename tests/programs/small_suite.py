@@ -59,6 +59,20 @@ def test_misspelt():
     pass
 
 
+@pytest.mark.dynascope(graph_breaks="none")
+def test_is_no_number():
+    pass
+
+
+@pytest.mark.dynascope(graph_breaks=0, recompiles=0)
+class TestOfAClass:
+    @pytest.mark.dynascope(graph_breaks=1)
+    def test_has_the_marks_of_both(self):
+        broken(torch.ones(3))
+        whole(torch.ones(3), 2)
+        whole(torch.ones(3), 3)
+
+
 @pytest.mark.dynascope(graph_breaks=0)
 def test_fails_by_itself():
     broken(torch.ones(3))

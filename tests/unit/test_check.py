@@ -50,7 +50,13 @@ def test_only_kinds_that_are_named_fail_and_a_number_may_be_allowed(workspace: P
     allowed = check("--fail-on", "recompile", "--max", "graph-break=1")
     assert allowed.exit_code == 1 and "check failed: 1 recompile, 2 graph breaks, 1 allowed" in allowed.output
     assert check("--fail-on", "recompile-limit", "--max", "compile=1").output.endswith("2 compiles, 1 allowed\n")
-    for wrong in (("--fail-on", "breaks"), ("--max", "recompile"), ("--max", "recompile=x"), ("--update",)):
+    for wrong in (
+        ("--fail-on", "breaks"),
+        ("--max", "recompile"),
+        ("--max", "recompile=x"),
+        ("--fail-on", ""),
+        ("--update",),
+    ):
         assert check(*wrong).exit_code == 2
 
 
@@ -99,6 +105,12 @@ def test_github_annotates_lines(workspace: Path):
     assert broken.startswith("::error file=layers.py,line=5,title=Graph break%3A ") and "%0Ahint: " in broken
     assert any(each.startswith("::warning file=") for each in lines)
     assert lines[-1] == "::error::check failed: 2 graph breaks"
+
+
+def test_paths_are_those_of_the_checkout(workspace: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(workspace.parent))
+    told = check("--format", "github").output
+    assert f"::error file={workspace.name}/layers.py,line=5," in told
 
 
 def test_sarif_follows_its_schema(workspace: Path):

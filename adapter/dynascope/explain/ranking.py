@@ -71,6 +71,8 @@ def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> R
 
 def _urgency(each: Ranked) -> int:
     """Return a number that is low for failures, and for what compiles every call again."""
+    if each.problem.is_error:
+        return 0
     comes_again = any(one.kind == "willRecompile" for one in each.follow)
     return _FIRST["recompileLimit"] if comes_again else _FIRST.get(each.problem.kind, _OTHERS)
 

@@ -16,13 +16,15 @@ from dynascope.in_process.recording import Recording
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_GO_ON = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+"""Tell the functions that have not run when their call returns."""
 
 
 class RecordedBlock:
     """A context manager, and a decorator, that records what is compiled meanwhile in this process."""
 
     def __init__(self, graphs: bool) -> None:
-        self._what = "" if graphs else FACTS_ONLY
+        self._graphs = graphs
         self._entered: list[RecorderInstallation] = []
         self._trace: Recording | None = None
 
@@ -38,13 +40,15 @@ class RecordedBlock:
         collector.hook_begins()
         try:
             store = MemoryStore()
-            self._entered.append(RecorderInstallation(store, Board(), self._what))
+            self._entered.append(RecorderInstallation(store, Board(), "" if self._graphs else FACTS_ONLY))
             trace = self._trace = Recording(store)
         finally:
             collector.hook_ends()
         return trace
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if not self._entered:
+            raise RuntimeError("The block was not entered, or has been left already.")
         collector.hook_begins()
         try:
             self._entered.pop().remove()
@@ -56,13 +60,15 @@ class RecordedBlock:
 
         Raises TypeError for coroutines and generators, whose calls return before they have run.
         """
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        if isinstance(function, type):
+            raise TypeError(f"{function.__qualname__} is a class. Decorate one of its methods.")
+        if any(goes_on(function) for goes_on in _GO_ON):
             name = getattr(function, "__qualname__", function)
             raise TypeError(f"{name} goes on after its call returns. Write `with dynascope.record():` in it.")
 
         @functools.wraps(function)
         def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self:
+            with RecordedBlock(self._graphs) as self._trace:  # of its own: threads may call it at the same time
                 return function(*args, **kwargs)
 
         return recorded

@@ -150,7 +150,8 @@ class Recording:
         """Raise AssertionError, with lines and reasons, if there are more than allowed.
 
         None allows any number. It is also raised if nothing was compiled, unless `compiles=0` says that this is
-        expected: code that was compiled before is not compiled again.
+        expected: code that was compiled before is not compiled again. Raises ValueError for other limits than numbers
+        from 0.
         """
         asked = {
             "graph-break": graph_breaks,
@@ -161,6 +162,9 @@ class Recording:
             "compile": compiles,
         }
         most = {name: number for name, number in asked.items() if number is not None}
+        for name, number in most.items():
+            if not isinstance(number, int) or number < 0:
+                raise ValueError(f"The most that is allowed of {name} is a number from 0, not {number!r}.")
         __tracebackhide__ = True
         from dynascope.in_process.texts import exceeding
 

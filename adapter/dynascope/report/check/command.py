@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dynascope.facts.counts import counted
 from dynascope.report.check import baseline
 from dynascope.report.check.baseline import BaselineError
 from dynascope.report.check.formats import FORMATS
@@ -56,7 +57,9 @@ def checked(
             if update and limits.baseline is not None:
                 rows = limits.limited(summary)
                 baseline.update(limits.baseline, summary.first_run.torch_version, rows)
-                click.echo(f"{len(rows)} problems of {summary.first_run.program} are known in {limits.baseline}.")
+                click.echo(
+                    f"Known in {limits.baseline}: {counted(len(rows), 'problem')} of {summary.first_run.program}."
+                )
                 return 0
             outcome = limits.check(summary)
         except BaselineError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -45,12 +46,20 @@ def as_github(checked: CheckOutcome, sources: Sources) -> str:
     """Return workflow commands of GitHub Actions, which annotate the lines, and the verdict."""
     lines = [
         f"::{'error' if each.id in checked.failing else 'warning'} "
-        f"file={_property(shown_path(each.place.path))},line={each.place.line},"
+        f"file={_property(_in_repository(each.place.path))},line={each.place.line},"
         f"title={_property(each.title)}::{_data(_message(each))}"
         for each in checked.problems
     ]
     lines += [f"::warning::{_data(checked.remark)}"] if checked.remark else []
     return "\n".join([*lines, f"::{'notice' if checked.passes else 'error'}::{_data(verdict(checked))}"])
+
+
+def _in_repository(path: str) -> str:
+    """Return a path from the root that GitHub Actions names, or from the current folder."""
+    root = os.environ.get("GITHUB_WORKSPACE", "")
+    if root and path.startswith(os.path.join(os.path.realpath(root), "")):
+        return os.path.relpath(path, os.path.realpath(root))
+    return shown_path(path)
 
 
 def _data(text: str) -> str:
@@ -120,7 +129,7 @@ def _result(each: Problem, rule: int, checked: CheckOutcome) -> dict[str, Any]:
 
 
 def _location(path: str, line: int) -> dict[str, Any]:
-    shown = Path(shown_path(path))
+    shown = Path(_in_repository(path))
     artifact = {"uri": shown.as_uri()} if shown.is_absolute() else {"uri": shown.as_posix(), "uriBaseId": "%SRCROOT%"}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": max(line, 1)}}}
 

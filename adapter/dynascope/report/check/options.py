@@ -24,6 +24,8 @@ class Kinds(click.ParamType):  # type: ignore[type-arg] # generic in newer versi
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Return the kinds; fail at one that there is not."""
         kinds = tuple(filter(None, value.split(","))) if isinstance(value, str) else tuple(value)
+        if not kinds:
+            self.fail(f"It names no kind. There are: {', '.join(LIMITED)}.", param, ctx)
         for kind in kinds:
             if kind not in LIMITED:
                 self.fail(f"There is no kind {kind!r}. There are: {', '.join(LIMITED)}.", param, ctx)
