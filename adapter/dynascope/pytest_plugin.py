@@ -17,16 +17,10 @@ if TYPE_CHECKING:
     from dynascope.report.check.outcome import Limits
 
 _MARK = "dynascope"
-_BY_ARGUMENT = {
-    "graph_breaks": "graph-break",
-    "recompiles": "recompile",
-    "failures": "failure",
-    "skipped": "skipped-frame",
-    "graphs": "graph",
-    "compiles": "compile",
-}
 _OF_WORKER = "dynascope"
-"""What a worker of xdist hands to the first process: its problems, torch's version, how many tests it recorded."""
+"""The key in `workeroutput` of what a worker of xdist sends: problems, torch's version, the number of tests."""
+_IN_FULL = 3
+"""The most problems of a kind that a failure tells in full."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,6 +68,7 @@ class Checks:
         self._is_update = bool(config.getoption("dynascope_update"))
         if self._is_update and self._baseline is None:
             raise pytest.UsageError("--dynascope-update needs --dynascope-baseline FILE.")
+        self._read_baseline()
         self._limits = self._limits_of_all()
         self._found: dict[str, KnownProblem] = {}
         """The problems of all tests, by id."""
@@ -91,11 +86,13 @@ class Checks:
         import dynascope
         from dynascope.report.check.outcome import Limits
 
-        asked = _asked(marks)
-        limits = self._limits if not marks else Limits(_limits(asked), self._baseline)
+        limits = self._limits
+        if marks:
+            most, resets = _asked(marks)
+            limits = Limits(most, self._baseline)
+            if resets:
+                _reset_dynamo()
         assert limits is not None
-        if marks and asked["reset"]:
-            _reset_dynamo()
         with dynascope.record() as trace:
             yield
         self._recorded += 1
@@ -103,9 +100,11 @@ class Checks:
         return None
 
     def _check(self, limits: Limits, trace: Recording, must_compile: bool) -> None:
+        from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING
         from dynascope.in_process.recording import store_of
         from dynascope.report.check.baseline import BaselineError
-        from dynascope.report.check.failed_test import failed_test
+        from dynascope.report.over_limits import over_limits
+        from dynascope.report.sources import Sources
 
         with store_of(trace).reading() as (reader, summary):
             self._torch_version = summary.first_run.torch_version
@@ -113,11 +112,26 @@ class Checks:
                 self._found |= limits.limited(summary)
                 return
             try:
-                text = failed_test(limits.check(summary), reader, must_compile)
+                outcome = limits.check(summary)
+                told = [over_limits(outcome.exceeded, summary, Sources(reader), _IN_FULL)]
+                told += [outcome.remark] if outcome.exceeded else []
+                if outcome.is_empty and must_compile:
+                    told.insert(0, f"{NOTHING.capitalize()}: {COMPILED_BEFORE}")
+                text = "\n".join(filter(None, told))
             except BaselineError as error:
                 text = str(error)
         if text:
             pytest.fail(text, pytrace=False)
+
+    def _read_baseline(self) -> None:
+        """End the run at once where the baseline that is to be updated cannot be read."""
+        if self._is_update and self._baseline is not None and self._baseline.exists():
+            from dynascope.report.check.baseline import BaselineError, read
+
+            try:
+                read(self._baseline)
+            except BaselineError as error:
+                raise pytest.UsageError(str(error)) from None
 
     def _limits_of_all(self) -> Limits | None:
         if not self._fail_on:
@@ -134,7 +148,7 @@ class Checks:
         return Limits(dict.fromkeys(kinds, 0), self._baseline)
 
     def _begin_report(self) -> None:
-        """Record this process and those that it starts, workers of xdist among them."""
+        """Record this process and its child processes, such as the workers of xdist."""
         import os
 
         from dynascope.agent.recorder import process
@@ -182,27 +196,25 @@ class Checks:
             terminalreporter.write_line("What was compiled: dynascope report")
 
 
-def _asked(marks: Sequence[pytest.Mark]) -> dict[str, Any]:
-    """Return the arguments of a test's marks, the nearest first; fail it for wrong ones."""
+def _asked(marks: Sequence[pytest.Mark]) -> tuple[dict[str, int], bool]:
+    """Return the limits of a test's marks, the nearest first, and whether they reset Dynamo.
+
+    Fails the test for wrong arguments.
+    """
+    from dynascope.explain.limits import BY_ARGUMENT, limits_of_arguments
+
     asked: dict[str, Any] = {"failures": 0, "reset": True}
     for mark in reversed(marks):
-        wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in {*_BY_ARGUMENT, "reset"})]
+        wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in {*BY_ARGUMENT, "reset"})]
         if wrong:
-            arguments = f"{', '.join(_BY_ARGUMENT)}, reset"
-            pytest.fail(
-                f"@pytest.mark.dynascope has no argument {', '.join(wrong)}. It has: {arguments}.", pytrace=False
-            )
+            told = f"has no argument {', '.join(wrong)}. It has: {', '.join(BY_ARGUMENT)}, reset."
+            pytest.fail(f"@pytest.mark.dynascope {told}", pytrace=False)
         asked |= mark.kwargs
-    return asked
-
-
-def _limits(asked: dict[str, Any]) -> dict[str, int]:
-    """Return the most that is allowed of each kind; fail the test where that is no number."""
-    limits = {_BY_ARGUMENT[name]: most for name, most in asked.items() if name != "reset" and most is not None}
-    for name, most in limits.items():
-        if not isinstance(most, int) or most < 0:
-            pytest.fail(f"@pytest.mark.dynascope: {name} is a number from 0, not {most!r}.", pytrace=False)
-    return limits
+    resets = bool(asked.pop("reset"))
+    try:
+        return limits_of_arguments(asked), resets
+    except ValueError as error:
+        pytest.fail(f"@pytest.mark.dynascope: {error}", pytrace=False)
 
 
 def _reset_dynamo() -> None:

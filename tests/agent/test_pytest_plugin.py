@@ -72,7 +72,11 @@ def test_marked_tests_fail_with_line_code_caller_and_remedy(suite: Path):
     ):
         assert part in failure, failure
     assert "_pytest" not in failure and "pytest_plugin.py" not in told
-    assert "Nothing was compiled." in told and "1 recompile" in told and "ValueError: its own" in told
+    assert (
+        "Nothing was compiled: code that was compiled before" in told
+        and "1 recompile" in told
+        and "ValueError: its own" in told
+    )
     assert "has no argument graph_brakes. It has: graph_breaks," in told
 
 

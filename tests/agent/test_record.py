@@ -238,7 +238,7 @@ def test_wrong_use_is_said():
     with block as trace:
         compiled(clean)(X)
     for wrong in ("0", -1):
-        with pytest.raises(ValueError, match="graph-break is a number from 0"):
+        with pytest.raises(ValueError, match="graph_breaks is the most that is allowed, a number from 0"):
             trace.check(graph_breaks=wrong)  # type: ignore[arg-type]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from dynascope.explain.limits import Counts
 from dynascope.explain.problem import Problem, first_line, named, one_line
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
@@ -14,6 +15,7 @@ LATER = "compiled later"
 LATER_MADE = "a backward when it is first needed, or kernels at their first call"
 LEFT_UNCOMPILED = "left uncompiled"
 NOTHING = "nothing was compiled"
+COMPILED_BEFORE = "code that was compiled before is not compiled again, unless torch._dynamo.reset() is called."
 CHANGED = "The line has changed since."
 MOVED = "The file has changed since: this was line {}."
 NO_BREAKS = "no graph breaks"
@@ -120,18 +122,17 @@ def time_spent(compiles: Collection[model.Compile], later: float) -> str:
 
 def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
     """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
-    compiles, problems = list(compiles), list(problems)
-    breaks = [each for each in problems if each.kind == "graphBreak"]
-    causing = [each for each in problems if each.kind in ("recompile", "recompileLimit")]
-    recompiles = len({number for each in causing for number in each.compiles})
+    compiles = list(compiles)
+    counts = Counts(list(problems), compiles)
+    breaks, causing, recompiles = counts.of_kind("graph-break"), counts.of_kind("recompile"), counts.count("recompile")
     failed = sum(each.status == "failed" for each in compiles)
     waits = [each.rank_wait_seconds for each in compiles if each.rank_wait_seconds >= model.SHORTEST_WAIT]
     waited = f", {sum(waits):.2f} s waiting for other ranks" if waits else ""
     parts = [
-        counted(sum(each.status in model.COMPILES for each in compiles), "compile"),
+        counted(counts.count("compile"), "compile"),
         *([f"{failed} failed"] if failed else []),
-        counted(sum(each.graphs for each in compiles), "graph"),
-        f"{counted(sum(each.count for each in breaks), 'graph break')} at {counted(len(breaks), 'place')}",
+        counted(counts.count("graph"), "graph"),
+        f"{counted(counts.count('graph-break'), 'graph break')} at {counted(len(breaks), 'place')}",
         f"{counted(recompiles, 'recompile')}, {counted(len(causing), 'cause')}" if causing else "0 recompiles",
         f"{sum(each.seconds for each in compiles):.2f} s "
         f"({sum(each.backend_seconds for each in compiles):.2f} s of it in backends{waited})",

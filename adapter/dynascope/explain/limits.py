@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from dynascope.explain.compiles import NOTHING
 from dynascope.explain.problem import Problem
 from dynascope.facts import model
 from dynascope.facts.counts import counted
@@ -44,6 +43,32 @@ COUNTED = ("compile", "graph")
 """Other names of which there is a count, and no problems."""
 
 
+BY_ARGUMENT = {
+    "graph_breaks": "graph-break",
+    "recompiles": "recompile",
+    "failures": "failure",
+    "skipped": "skipped-frame",
+    "graphs": "graph",
+    "compiles": "compile",
+}
+"""The kinds by the names of arguments in Python: of `Recording.check`, and of pytest's mark."""
+
+
+def limits_of_arguments(arguments: Mapping[str, object]) -> dict[str, int]:
+    """Return the most that is allowed of each kind; None allows any number.
+
+    Raises ValueError for what is no number from 0.
+    """
+    limits = {}
+    for name, most in arguments.items():
+        if most is None:
+            continue
+        if not isinstance(most, int) or most < 0:
+            raise ValueError(f"{name} is the most that is allowed, a number from 0, not {most!r}.")
+        limits[BY_ARGUMENT[name]] = most
+    return limits
+
+
 class Exceeded(Struct, frozen=True):
     """A kind of which there are more than allowed."""
 
@@ -51,7 +76,7 @@ class Exceeded(Struct, frozen=True):
     count: int
     most: int
     problems: list[Problem]
-    """The problems that count, without those that were known."""
+    """The problems that are counted; known problems are left out."""
 
     @property
     def title(self) -> str:
@@ -94,6 +119,6 @@ class Counts(Struct, frozen=True):
                 found.append(Exceeded(name, number, most, problems))
         return found
 
-    def nothing(self, limits: Mapping[str, int]) -> str:
-        """Return that nothing was compiled, for which limits say nothing; "" if that is no news."""
-        return "" if self.count("compile") or limits.get("compile") == 0 else NOTHING.capitalize()
+    def is_empty(self, limits: Mapping[str, int]) -> bool:
+        """Whether nothing was compiled, unless `compile=0` among the limits expects that."""
+        return not self.count("compile") and limits.get("compile") != 0

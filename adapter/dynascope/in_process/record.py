@@ -21,7 +21,7 @@ _GO_ON = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasy
 
 
 class RecordedBlock:
-    """A context manager, and a decorator, that records what is compiled meanwhile in this process."""
+    """A context manager and decorator that records the compiles of its block."""
 
     def __init__(self, graphs: bool) -> None:
         self._graphs = graphs

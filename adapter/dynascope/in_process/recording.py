@@ -79,7 +79,7 @@ class Recording:
 
     @property
     def recompiles(self) -> list[ReportedProblem]:
-        """Return the causes of recompiles; `compiles` names those that were made because of each."""
+        """Return the causes of recompiles, each with the names of the compiles that it caused."""
         return self._of("recompile")
 
     @property
@@ -153,21 +153,20 @@ class Recording:
         expected: code that was compiled before is not compiled again. Raises ValueError for other limits than numbers
         from 0.
         """
-        asked = {
-            "graph-break": graph_breaks,
-            "recompile": recompiles,
-            "failure": failures,
-            "skipped-frame": skipped,
-            "graph": graphs,
-            "compile": compiles,
-        }
-        most = {name: number for name, number in asked.items() if number is not None}
-        for name, number in most.items():
-            if not isinstance(number, int) or number < 0:
-                raise ValueError(f"The most that is allowed of {name} is a number from 0, not {number!r}.")
         __tracebackhide__ = True
+        from dynascope.explain.limits import limits_of_arguments
         from dynascope.in_process.texts import exceeding
 
+        most = limits_of_arguments(
+            {
+                "graph_breaks": graph_breaks,
+                "recompiles": recompiles,
+                "failures": failures,
+                "skipped": skipped,
+                "graphs": graphs,
+                "compiles": compiles,
+            }
+        )
         text = self._told(partial(exceeding, most=most, errors=self.errors))
         if text:
             raise AssertionError(text)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from rich.console import Console
-
+from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING
 from dynascope.explain.limits import Counts
 from dynascope.facts.reader import Reader
 from dynascope.report.brief import print_brief
@@ -15,25 +13,25 @@ from dynascope.report.explain_command import asked_for
 from dynascope.report.over_limits import over_limits
 from dynascope.report.sources import Sources
 from dynascope.report.summary import Summary
-from dynascope.report.terminal import Further, print_problems, print_summary
+from dynascope.report.terminal import Further, print_problems, print_summary, printed
 
 _FURTHER = Further(
     one="One in full: .explain(ID)",
     all="All: .report()",
     time="For dynascope profile and the editor: .save()",
-    others="code that was compiled before is not compiled again, unless torch._dynamo.reset() is called.",
+    others=COMPILED_BEFORE,
 )
 _HEIGHT = "34em"
 
 
 def brief(reader: Reader, summary: Summary) -> str:
     """Return what to mend first."""
-    return _text(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
+    return printed(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
 
 
 def whole(reader: Reader, summary: Summary) -> str:
     """Return all problems in full, and the slowest lines."""
-    return _text(lambda console: print_summary(summary, Sources(reader), console, _FURTHER))
+    return printed(lambda console: print_summary(summary, Sources(reader), console, _FURTHER))
 
 
 def explained(reader: Reader, summary: Summary, what: str) -> str:
@@ -41,15 +39,15 @@ def explained(reader: Reader, summary: Summary, what: str) -> str:
     found = asked_for(summary, what)
     if not found:
         raise LookupError(f"There is no problem {what} among {[each.id for each in summary.problems]}.")
-    return _text(lambda console: print_problems(found, summary, Sources(reader), console))
+    return printed(lambda console: print_problems(found, summary, Sources(reader), console))
 
 
 def exceeding(reader: Reader, summary: Summary, most: Mapping[str, int], errors: list[str]) -> str:
     """Return what exceeds the limits, or that nothing was compiled; "" where all is well."""
     counts = Counts(summary.problems, summary.compiles)
-    if nothing := counts.nothing(most):
-        return "\n".join([f"{nothing}: {_FURTHER.others}", *errors])
-    return over_limits(counts.exceeded(most), Sources(reader))
+    if counts.is_empty(most):
+        return "\n".join([f"{NOTHING.capitalize()}: {COMPILED_BEFORE}", *errors])
+    return over_limits(counts.exceeded(most), summary, Sources(reader))
 
 
 def page(reader: Reader, summary: Summary) -> str:
@@ -59,9 +57,3 @@ def page(reader: Reader, summary: Summary) -> str:
 
     whole = page(summary, Sources(reader), measured(reader, summary.launch))
     return f'<iframe srcdoc="{html.escape(whole)}" style="width:100%;height:{_HEIGHT};border:0"></iframe>'
-
-
-def _text(write: Callable[[Console], object]) -> str:
-    out = io.StringIO()
-    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None))
-    return out.getvalue().rstrip("\n")

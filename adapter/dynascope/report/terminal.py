@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from rich.console import Console
@@ -26,7 +27,7 @@ COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "informatio
 
 
 class Further(Struct, frozen=True):
-    """What to type to be told more."""
+    """Texts that name the commands, or calls, for more details."""
 
     one: str
     """This tells one problem in full."""
@@ -35,7 +36,7 @@ class Further(Struct, frozen=True):
     time: str
     """This tells where the time went."""
     others: str
-    """What to try if nothing was compiled."""
+    """What to do if nothing was compiled."""
 
 
 def by_command(options: str = "") -> Further:
@@ -75,6 +76,13 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
     console.print(totals(summary.compiles, summary.problems))
     if summary.is_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
+
+
+def printed(write: Callable[[Console], object]) -> str:
+    """Return as text, without colours, what a function prints to a console."""
+    out = io.StringIO()
+    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None))
+    return out.getvalue().rstrip("\n")
 
 
 def print_problems(problems: Iterable[Problem], summary: Summary, sources: Sources, console: Console) -> None:

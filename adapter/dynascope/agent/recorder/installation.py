@@ -25,7 +25,7 @@ GUARD_COSTS = "guards"
 
 
 class Receiver(Protocol):
-    """The store of a recorder, and who is told of its errors."""
+    """An object to which a recorder passes the facts of compiles, and its errors."""
 
     def say(self, text: str, /) -> None:
         """Tell the user why nothing, or not all, is recorded."""

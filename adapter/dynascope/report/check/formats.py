@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dynascope.explain.compiles import totals
+from dynascope.explain.compiles import NOTHING, totals
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Problem
@@ -28,14 +28,14 @@ def as_text(checked: CheckOutcome, sources: Sources) -> str:
     """Return the totals, the problems of kinds with too many, and the verdict."""
     summary = checked.summary
     lines = [f"{summary.first_run.program}: {totals(summary.compiles, summary.problems)}"] if summary.compiles else []
-    lines += [over_limits(checked.exceeded, sources)] if checked.exceeded else []
+    lines += [over_limits(checked.exceeded, summary, sources)] if checked.exceeded else []
     return "\n".join([*lines, *filter(None, [checked.remark]), verdict(checked)])
 
 
 def verdict(checked: CheckOutcome) -> str:
     """Return in one line whether the check passes."""
-    if checked.nothing:
-        return f"check failed: {checked.nothing.lower()} in {checked.summary.first_run.program}"
+    if checked.is_empty:
+        return f"check failed: {NOTHING} in {checked.summary.first_run.program}"
     known = f" ({counted(checked.known, 'known problem')} left out)" if checked.known else ""
     if checked.passes:
         return f"check passed{known}"
@@ -106,8 +106,8 @@ def _described(each: Problem) -> dict[str, Any]:
 
 def _invocation(checked: CheckOutcome) -> dict[str, Any]:
     run = checked.summary.first_run
-    told: dict[str, Any] = {"executionSuccessful": not checked.nothing, "commandLine": run.program}
-    texts = [text for text in (checked.nothing, checked.remark) if text]
+    told: dict[str, Any] = {"executionSuccessful": not checked.is_empty, "commandLine": run.program}
+    texts = [text for text in (NOTHING if checked.is_empty else "", checked.remark) if text]
     if texts:
         told["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}} for text in texts]
     return told

@@ -18,17 +18,17 @@ class CheckOutcome(Struct):
     summary: Summary
     exceeded: list[Exceeded]
     problems: list[Problem]
-    """The problems of the kinds that are limited, without those that are known."""
+    """The problems of the limited kinds; known problems are left out."""
     known: int
     """How many are known."""
-    nothing: str
-    """That nothing was compiled, for which a check fails; else ""."""
+    is_empty: bool
+    """Whether it fails because nothing was compiled."""
     remark: str
-    """What is to be said of the baseline; else ""."""
+    """A remark on the baseline, such as that it lacks this torch version; else ""."""
 
     @property
     def passes(self) -> bool:
-        return not self.exceeded and not self.nothing
+        return not self.exceeded and not self.is_empty
 
     @property
     def failing(self) -> set[str]:
@@ -37,7 +37,7 @@ class CheckOutcome(Struct):
 
 
 class Limits(Struct, frozen=True):
-    """What a launch is checked against."""
+    """The limits of a check: the most that is allowed of each kind, and the known problems."""
 
     most: dict[str, int]
     """The most that is allowed of each kind (see `explain.limits`)."""
@@ -61,7 +61,7 @@ class Limits(Struct, frozen=True):
             exceeded=counts.exceeded(self.most, ids),
             problems=[each for each in limited if each.id not in ids],
             known=sum(each.id in ids for each in limited),
-            nothing=counts.nothing(self.most),
+            is_empty=counts.is_empty(self.most),
             remark=remark,
         )
 
