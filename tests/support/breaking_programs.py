@@ -10,6 +10,7 @@ best remedy comes first; `# best: none` stands in place of remedies. Lines are t
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -107,7 +108,7 @@ def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]
                 **clean,
                 "OMP_NUM_THREADS": "1",
                 "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-                "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache"),
+                "TORCHINDUCTOR_CACHE_DIR": _caches().name,
                 "TORCHINDUCTOR_VEC_ISA_OK": "1",
             },
             capture_output=True,
@@ -116,6 +117,15 @@ def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]
     seen = iter(ran.stdout.splitlines())
     assert ran.returncode == 0, ran.stderr
     return [[_measured(json.loads(next(seen)), origins, path.name) for path, origins in each] for each in made]
+
+
+@functools.cache
+def _caches() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder in which Inductor finds again what it has compiled for other programs.
+
+    `watched_breaks` removes the graphs from it; a kernel is there under its own text.
+    """
+    return tempfile.TemporaryDirectory(prefix="dynascope-breaking-programs-")
 
 
 def _places(text: str) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.program import collector
+from dynascope.agent.program import collector, free_lists
 
 _OF_THE_TEST = 3
 """How many containers a test itself may keep."""
@@ -187,3 +189,29 @@ def test_the_lists_and_the_count_are_as_before_whatever_hooks_keep_and_free() ->
             body()
         differences.append(far_apart(before, measured()))
     assert not any(differences), differences
+
+
+def test_a_hook_that_ends_while_another_threads_restores_the_lists_leaves_them_alone() -> None:
+    """Both would give back what is kept, and one of them would find nothing left."""
+    lengths = [(ctypes.c_int * size)() for size in (19, 1, 1)]
+    lists = free_lists.FreeLists(*map(ctypes.addressof, lengths))
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def make() -> object:
+        begun.set()
+        assert goes_on.wait(60)
+        return []
+
+    lists._lists._make = make
+    before = lists.lengths()
+    lengths[1][0] = 1
+    other = threading.Thread(target=lists.restore, args=[before])
+    other.start()
+    assert begun.wait(60)
+    lengths[2][0] = 1
+    lists.restore(before)
+    assert not lists._dicts._kept
+    goes_on.set()
+    other.join()
+    lists.restore(before)
+    assert lists._dicts._kept

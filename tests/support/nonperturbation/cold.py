@@ -184,11 +184,23 @@ def _serve(folder: Path) -> None:
     gc.freeze()  # as a process in which torch has just been imported: no collection visits its modules again and again
     for line in sys.stdin:
         run = Run(*json.loads(line))
+        if run.program.endswith("inductor"):
+            find_vector_instructions()
         process = os.fork()
         if process == 0:
             _run(run, folder)
             _end(run)
         print(_status(process), flush=True)
+
+
+def find_vector_instructions() -> None:
+    """Let Inductor find out, once for all processes that are forked, which the processor has.
+
+    For each set of them it compiles a file and starts a process, which imports torch up to 2.12: 15 seconds.
+    """
+    from torch._inductor.cpu_vec_isa import valid_vec_isa_list
+
+    valid_vec_isa_list()
 
 
 def _agents_modules() -> list[str]:

@@ -15,6 +15,7 @@ import ctypes
 import gc
 import os
 import struct
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -51,14 +52,22 @@ class FreeLists:
             for index, size in enumerate(_SIZES)
         ]
         self._lists, self._dicts = _FreeList(lists, _new_list, _MOST), _FreeList(dicts, _new_dict, _MOST)
+        self._restoring = threading.Lock()
 
     def lengths(self) -> tuple[bytes, int, int]:
         """Return the lengths, those of tuples as an array."""
         return self._read(), self._lists.length.value, self._dicts.length.value
 
     def restore(self, lengths: tuple[bytes, int, int]) -> None:
-        """Make the lists as long as they were."""
-        tuples, lists, dicts = lengths
+        """Make the lists as long as they were, but leave them alone while another thread does."""
+        if not self._restoring.acquire(False):
+            return
+        try:
+            self._restore(*lengths)
+        finally:
+            self._restoring.release()
+
+    def _restore(self, tuples: bytes, lists: int, dicts: int) -> None:
         now = self._read()
         if now != tuples:
             before, after = memoryview(tuples).cast("i"), memoryview(now).cast("i")

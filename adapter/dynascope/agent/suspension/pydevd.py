@@ -19,9 +19,8 @@ from dynascope.agent.isolation.containment import is_contained
 from dynascope.agent.isolation.unseen import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
-from dynascope.agent.suspension.debugpy import tracing_off
+from dynascope.agent.suspension.debugpy import child_processes, tracing_off
 from dynascope.agent.suspension.debugpy.breakpoints import EntryBreakpoints, RuntimeLineStops, take_dotted_names
-from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own, leave
 from dynascope.agent.suspension.debugpy.ended_threads import tell_threads_apart
 from dynascope.agent.suspension.debugpy.kept import CodeCaches, freeing, leave_nothing_in_frames, logged_in
 from dynascope.agent.suspension.debugpy.resuming import Resuming, RuntimeSteps
@@ -100,8 +99,8 @@ class PydevdSuspension(Suspension):
         leave_nothing_in_frames(self._pydevd, trackers, pydevd_constants.RETURN_VALUES_DICT, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
-        self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
-        applies = but_for_torchs_own(pydev_monkey._get_apply_arg_patching)
+        self._replace(pydev_monkey, "patch_args", child_processes.but_torchs_own(pydev_monkey.patch_args))
+        applies = child_processes.but_for_torchs_own(pydev_monkey._get_apply_arg_patching)
         self._replace(pydev_monkey, "_get_apply_arg_patching", applies)
         step = self._step_over, self.runtime_steps_over
         monitors = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
@@ -395,6 +394,5 @@ class PydevdSuspension(Suspension):
 
     def leave_child(self) -> None:
         """Stop tracing in a child that debugpy does not follow: its first stop would never end."""
-        if self.follows_children:
-            return
-        leave(self._pydevd, self._constants)
+        if not self.follows_children or child_processes.starts_torchs_own():
+            child_processes.leave(self._pydevd, self._constants)

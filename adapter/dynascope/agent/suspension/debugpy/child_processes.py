@@ -39,7 +39,10 @@ def unloaded() -> Iterator[None]:
 
 
 def leave(debugger: Any, constants: Any) -> None:
-    """Stop tracing this process, forked from a debugged one; `constants`: `pydevd_constants`."""
+    """Stop tracing this process, forked from a debugged one; `constants`: `pydevd_constants`.
+
+    pydevd itself goes on tracing: where a thread ends it takes a lock that its writer may have held at the fork.
+    """
     from _pydev_bundle import pydev_monkey
 
     if getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
