@@ -326,3 +326,34 @@ def test_a_compiled_module_of_a_library_is_told_at_the_line_that_calls_it(tmp_pa
             assert {d.range.start.line + 1 for d in found} == set(calls.values())
 
     run(scenario)
+
+
+COUNTED = """
+    import torch
+    from torch import nn
+
+
+    class Counted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps = 0
+
+        def forward(self, x):
+            self.steps += 1
+            return x * self.steps
+
+
+    counted = torch.compile(Counted(), backend="eager")
+    for number in range(10):
+        counted(torch.ones(3, requires_grad=number % 2 == 1))
+"""
+
+
+def test_a_value_with_two_states_is_not_told_as_what_reached_the_limit(tmp_path: Path):
+    """At the refused call as many compiles fail for `requires_grad` as for the number, which each call changes."""
+    record(tmp_path, program(tmp_path, "counted.py", COUNTED).name)
+    told = re.findall(r"^(Re\w+).*\n  because of (\S+):", report(tmp_path), re.MULTILINE)
+    assert ("Recompile", "x.requires_grad") in told
+    assert [about for kind, about in told if about == "self.steps"] == ["self.steps"]
+    (limited,) = [each for each in paragraphs(report(tmp_path)) if each.startswith("Recompile limit reached")]
+    assert "because of self.steps" in limited

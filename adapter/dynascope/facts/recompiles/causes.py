@@ -354,10 +354,10 @@ def _names(subject: GuardedValue, guard: str) -> list[str]:
 
 
 def _limited(found: Iterable[Cause]) -> list[Cause]:
-    """Return the cause with most failed guards for each call that Dynamo refused."""
-    most: dict[int, tuple[int, Cause]] = {}
+    """Return for each call that Dynamo refused the cause with most compiles, or else with most failed guards."""
+    most: dict[int, tuple[int, int, Cause]] = {}
     for cause in found:
         for number, count in Counter(each.compile for each in cause.entries if each.limit_reached).items():
-            if number not in most or count > most[number][0]:
-                most[number] = count, cause
-    return [cause for _, cause in most.values()]
+            if number not in most or (len(cause.compiles), count) > most[number][:2]:
+                most[number] = len(cause.compiles), count, cause
+    return [cause for *_, cause in most.values()]
