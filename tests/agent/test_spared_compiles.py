@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -144,3 +145,16 @@ def test_as_many_are_spared_as_is_said(name: str) -> None:
 def test_the_remedy_that_spares_more_is_advised(name: str, says: str, alternative: str) -> None:
     (hint,) = remedies_of(causes_in(compiles(*CASES[name][:2]))[0])
     assert hint.startswith(says) and alternative in hint
+
+
+@pytest.mark.parametrize("name", ["sizes that are equal", "sizes that are not", "dimensions of one"])
+def test_with_dynamic_false_the_remedy_has_all_sizes_that_changed_in_these_calls(name: str) -> None:
+    function, calls, _ = CASES[name]
+    plain = compiles(function, calls, dynamic=False)
+    causes = causes_in(plain)
+    assert sum(len(cause.compiles) for cause in causes) == len(plain) - 1
+    for cause in causes:
+        (hint,) = remedies_of(cause)
+        marks = [f"{each}.size()[{dimension}]" for each, dimension in re.findall(r"dynamic\((\w+), (\d)\)", hint)]
+        with_remedy = compiles(function, calls, dynamic=False, marks=marks)
+        assert len(plain) - len(with_remedy) == len(cause.compiles), hint

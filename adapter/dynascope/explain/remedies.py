@@ -82,7 +82,7 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
         return f"Others have changed, too: {_all(f'{name}.size()[{dimension}]', others, known)}"
     if fits:
         return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits, known)}"
-    if known.together and known.conditions is None:
+    if known.together and not known.conditions:
         return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together, known)}"
     if name.startswith("args["):
         return _NAMELESS.format(dimension=dimension)

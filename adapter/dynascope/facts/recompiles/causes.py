@@ -15,7 +15,7 @@ from msgspec import Struct, field, structs
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, number_wanted, readable, wanted
 from dynascope.facts.recompiles.relations import relations
-from dynascope.facts.recompiles.spared import Spared, calls, changed, spared_by
+from dynascope.facts.recompiles.spared import Spared, calls, changed, differing_numbers, spared_by
 
 Keyed = Literal["dict", "keywords"]
 """A dict of the program, or the `**kwargs` of a function."""
@@ -36,7 +36,7 @@ class Known(Struct, frozen=True, kw_only=True):
     conditions: Sequence[str] | None = None
     """The shape guards of the compile that follows (`SHAPE_ENV`); None: unknown."""
     together: Sequence[str] = ()
-    """The other sizes and numbers that have changed from the same value to the same, of use without conditions."""
+    """The other sizes and numbers that changed in the same calls, of use where no conditions tell of them."""
     is_fixed: bool = False
     """Whether the code holds the size to what it is, also where it would be dynamic."""
     dynamic: bool | None = None
@@ -234,7 +234,24 @@ def _known(
         if (facts := recorded(number)) is not None
     }
     newest = known.get(failed[-1], Known(is_rest=is_rest))
-    return structs.replace(newest, served=tuple(served for each in known.values() for served in each.served))
+    together = _changed_together(cause, run, numbers, recorded) if newest.dynamic is False else ()
+    served = tuple(served for each in known.values() for served in each.served)
+    return structs.replace(newest, served=served, together=together)
+
+
+def _changed_together(
+    cause: Cause,
+    run: int,
+    numbers: Mapping[tuple[int, str], int],
+    recorded: Callable[[int], model.CompileFacts | None],
+) -> list[str]:
+    """Return the other sizes and numbers that differ in a call for which the function was compiled again."""
+    names: dict[str, None] = {}
+    for entry in [each for each in cause.entries if each.compile in cause.caused][-_ASKED:]:
+        facts, earlier = recorded(entry.compile), recorded(numbers.get((run, entry.failed_compile_id), entry.compile))
+        if facts is not None and earlier is not None:
+            names |= dict.fromkeys(differing_numbers(facts, earlier))
+    return [name for name in names if name != guarded_value(cause.first.guard).text]
 
 
 def _spared(

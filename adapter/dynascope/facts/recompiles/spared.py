@@ -117,6 +117,14 @@ def changed(called: Iterable[RecordedCall]) -> set[str]:
     return {name for name, values in met.items() if len(values) > 1}
 
 
+def differing_numbers(one: model.CompileFacts, other: model.CompileFacts) -> list[str]:
+    """Return the sizes and numbers among the arguments that are not the same in two calls."""
+    first, second = (
+        _numbers(dict(_values(each.call.arguments if each.call is not None else ()))) for each in (one, other)
+    )
+    return [name for name in first if name in second and first[name] != second[name]]
+
+
 def _values(arguments: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str | float]]:
     for name, text in arguments:
         tensor, number = _TENSOR.fullmatch(text), number_wanted(text)
