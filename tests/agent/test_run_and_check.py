@@ -57,6 +57,11 @@ def test_a_program_in_which_nothing_is_compiled_fails(tmp_path: Path):
     assert (code, out, err) == (1, "out\n", "check failed: nothing was compiled\n")
 
 
+def test_a_missing_baseline_is_told_before_the_program_runs(tmp_path: Path):
+    code, out, err = run(tmp_path, "--baseline", "known.json", source="print('out')\n")
+    assert (code, out) == (2, "") and "There is no baseline known.json" in err
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_reach_the_program_and_its_end_is_told_on(number: signal.Signals, tmp_path: Path):

@@ -70,7 +70,7 @@ def test_only_a_launch_that_there_is_and_that_compiled_can_pass(workspace: Path)
 
 def test_problems_of_the_baseline_pass_in_any_checkout(workspace: Path):
     missing = check("--baseline", "known.json")
-    assert missing.exit_code == 1 and "--update writes it" in missing.output
+    assert missing.exit_code == 2 and "--update writes it" in missing.output
     assert check("--baseline", "known.json", "--update").exit_code == 0
     passed = check("--baseline", "known.json")
     assert passed.exit_code == 0 and re.search(r"check passed \(\d known problems left out\)", passed.output)
@@ -95,7 +95,22 @@ def test_a_baseline_of_another_torch_version_says_so_and_is_kept(workspace: Path
     assert json.loads((workspace / "known.json").read_text())["torch"].keys() > {"1.0"}
     (workspace / "known.json").write_text("[")
     damaged = check("--baseline", "known.json")
-    assert damaged.exit_code == 1 and "is no baseline" in damaged.output
+    assert damaged.exit_code == 2 and "is no baseline" in damaged.output
+
+
+def test_known_problems_that_did_not_occur_are_told(workspace: Path):
+    check("--baseline", "known.json", "--update")
+    known = json.loads((workspace / "known.json").read_text())
+    (rows,) = known["torch"].values()
+    rows |= {f"GB{number}-0": {"title": f"Old {number}", "at": "old.py:1"} for number in range(5)}
+    (workspace / "known.json").write_text(json.dumps(known))
+    checked = check("--baseline", "known.json")
+    assert checked.exit_code == 0
+    told = "5 known problems did not occur: Old 0 (old.py:1), Old 1 (old.py:1), Old 2 (old.py:1), and 2 more. --update"
+    assert told in checked.output
+    assert len(json.loads(check("--baseline", "known.json", "--format", "json").output)["gone"]) == 5
+    check("--baseline", "known.json", "--update")
+    assert "did not occur" not in check("--baseline", "known.json").output
 
 
 def test_github_annotates_lines(workspace: Path):

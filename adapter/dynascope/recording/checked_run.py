@@ -15,6 +15,7 @@ import click
 from dynascope.explain.compiles import NOTHING
 from dynascope.facts import store
 from dynascope.facts.launches import LAUNCH_VARIABLE, new_launch
+from dynascope.report.check import baseline
 from dynascope.report.check.baseline import BaselineError
 from dynascope.report.check.formats import as_text
 from dynascope.report.check.outcome import Limits
@@ -30,6 +31,11 @@ def run_and_check(command: Sequence[str], limits: Limits) -> int:
 
     A signal that ends the program ends this process, too. Raises OSError where the command cannot be started.
     """
+    try:
+        if limits.baseline is not None:
+            baseline.read(limits.baseline)
+    except BaselineError as error:  # before the program runs, perhaps for hours
+        raise click.UsageError(str(error)) from None
     launch = os.environ[LAUNCH_VARIABLE] = new_launch()
     with subprocess.Popen(command) as program, _signals_forwarded_to(program):
         code = program.wait()
@@ -45,10 +51,7 @@ def _check(launch: str, limits: Limits) -> int:
     with opened(None, None) as reader:
         if launch not in {run.launch for run in reader.runs()}:
             return _nothing_compiled()
-        try:
-            outcome = limits.check(summarize(reader, launch))
-        except BaselineError as error:
-            raise click.ClickException(str(error)) from None
+        outcome = limits.check(summarize(reader, launch))
         click.echo(as_text(outcome, Sources(reader)), err=True)
         return 0 if outcome.passes else _CHECK_FAILED
 

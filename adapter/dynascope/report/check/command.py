@@ -63,6 +63,6 @@ def checked(
                 return 0
             outcome = limits.check(summary)
         except BaselineError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.UsageError(str(error)) from None
         click.echo(FORMATS[style](outcome, Sources(reader)))
         return 0 if outcome.passes else 1

@@ -21,6 +21,8 @@ from dynascope.report.over_limits import over_limits
 from dynascope.report.sources import Sources, shown_path
 from dynascope.report.told_as_json import ReportedLaunch, reported_launch
 
+_NAMED = 3
+"""The number of known problems that are named where they did not occur."""
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -29,7 +31,7 @@ def as_text(checked: CheckOutcome, sources: Sources) -> str:
     summary = checked.summary
     lines = [f"{summary.first_run.program}: {totals(summary.compiles, summary.problems)}"] if summary.compiles else []
     lines += [over_limits(checked.exceeded, summary, sources)] if checked.exceeded else []
-    return "\n".join([*lines, *filter(None, [checked.remark]), verdict(checked)])
+    return "\n".join([*lines, *remarks(checked), verdict(checked)])
 
 
 def verdict(checked: CheckOutcome) -> str:
@@ -42,6 +44,15 @@ def verdict(checked: CheckOutcome) -> str:
     return f"check failed: {', '.join(each.title for each in checked.exceeded)}{known}"
 
 
+def remarks(checked: CheckOutcome) -> list[str]:
+    """Return remarks on the baseline: that it lacks this torch version, or has problems that did not occur."""
+    told = [checked.remark] if checked.remark else []
+    if gone := checked.gone:
+        named = ", ".join([*gone[:_NAMED], *([f"and {len(gone) - _NAMED} more"] if len(gone) > _NAMED else [])])
+        told.append(f"{counted(len(gone), 'known problem')} did not occur: {named}. --update takes them out.")
+    return told
+
+
 def as_github(checked: CheckOutcome, sources: Sources) -> str:
     """Return workflow commands of GitHub Actions, which annotate the lines, and the verdict."""
     lines = [
@@ -50,7 +61,7 @@ def as_github(checked: CheckOutcome, sources: Sources) -> str:
         f"title={_property(each.title)}::{_data(_message(each))}"
         for each in checked.problems
     ]
-    lines += [f"::warning::{_data(checked.remark)}"] if checked.remark else []
+    lines += [f"::warning::{_data(remark)}" for remark in remarks(checked)]
     return "\n".join([*lines, f"::{'notice' if checked.passes else 'error'}::{_data(verdict(checked))}"])
 
 
@@ -107,7 +118,7 @@ def _described(each: Problem) -> dict[str, Any]:
 def _invocation(checked: CheckOutcome) -> dict[str, Any]:
     run = checked.summary.first_run
     told: dict[str, Any] = {"executionSuccessful": not checked.is_empty, "commandLine": run.program}
-    texts = [text for text in (NOTHING if checked.is_empty else "", checked.remark) if text]
+    texts = [*([NOTHING] if checked.is_empty else []), *remarks(checked)]
     if texts:
         told["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}} for text in texts]
     return told
@@ -159,6 +170,8 @@ class CheckedLaunch(Struct):
     exceeded: list[CheckedKind]
     known: int
     """How many problems are known, and did not count."""
+    gone: list[str]
+    """The known problems that did not occur."""
     launch: ReportedLaunch
 
 
@@ -172,6 +185,7 @@ def as_json(checked: CheckOutcome, sources: Sources) -> str:
             for each in checked.exceeded
         ],
         known=checked.known,
+        gone=checked.gone,
         launch=reported_launch(checked.summary),
     )
     return msgspec.json.format(msgspec.json.encode(outcome)).decode()

@@ -25,6 +25,8 @@ class CheckOutcome(Struct):
     """Whether it fails because nothing was compiled."""
     remark: str
     """A remark on the baseline, such as that it lacks this torch version; else ""."""
+    gone: list[str]
+    """The known problems that did not occur, each with its title and place."""
 
     @property
     def passes(self) -> bool:
@@ -46,16 +48,17 @@ class Limits(Struct, frozen=True):
     def check(self, summary: Summary) -> CheckOutcome:
         """Compare a launch. Raises BaselineError."""
         counts = Counts(summary.problems, summary.compiles)
-        ids: set[str] = set()
+        rows: dict[str, KnownProblem] = {}
         remark = ""
         if self.baseline is not None:
             version = minor(summary.first_run.torch_version)
             versions = read(self.baseline).torch
-            ids = set(versions.get(version, ()))
+            rows = versions.get(version, {})
             if version not in versions:
                 others = ", ".join(versions) or "no version"
                 remark = f"{self.baseline} has the problems of torch {others}, not of {version}: --update adds them."
         limited = self._limited(counts)
+        ids, met = set(rows), {each.id for each in summary.problems}
         return CheckOutcome(
             summary=summary,
             exceeded=counts.exceeded(self.most, ids),
@@ -63,6 +66,7 @@ class Limits(Struct, frozen=True):
             known=sum(each.id in ids for each in limited),
             is_empty=counts.is_empty(self.most),
             remark=remark,
+            gone=[f"{row.title} ({row.at})" for id, row in rows.items() if id not in met],
         )
 
     def limited(self, summary: Summary) -> dict[str, KnownProblem]:
