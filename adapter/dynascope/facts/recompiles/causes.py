@@ -245,7 +245,7 @@ def _changed_together(
     numbers: Mapping[tuple[int, str], int],
     recorded: Callable[[int], model.CompileFacts | None],
 ) -> list[str]:
-    """Return the other sizes and numbers that differ in a call for which the function was compiled again."""
+    """Return the other sizes and numbers that changed in the calls that were compiled again."""
     names: dict[str, None] = {}
     for entry in [each for each in cause.entries if each.compile in cause.caused][-_ASKED:]:
         facts, earlier = recorded(entry.compile), recorded(numbers.get((run, entry.failed_compile_id), entry.compile))
@@ -371,7 +371,7 @@ def _names(subject: GuardedValue, guard: str) -> list[str]:
 
 
 def _limited(found: Iterable[Cause]) -> list[Cause]:
-    """Return for each call that Dynamo refused the cause with most compiles, or else with most failed guards."""
+    """Return the cause with most compiles, or most failed guards, for each refused call."""
     most: dict[int, tuple[int, int, Cause]] = {}
     for cause in found:
         for number, count in Counter(each.compile for each in cause.entries if each.limit_reached).items():

@@ -45,7 +45,7 @@ def verdict(checked: CheckOutcome) -> str:
 
 
 def remarks(checked: CheckOutcome) -> list[str]:
-    """Return remarks on the baseline: that it lacks this torch version, or has problems that did not occur."""
+    """Return remarks on the baseline: what it lacks, and the problems that did not occur."""
     told = [checked.remark] if checked.remark else []
     if gone := checked.gone:
         named = ", ".join([*gone[:_NAMED], *([f"and {len(gone) - _NAMED} more"] if len(gone) > _NAMED else [])])
