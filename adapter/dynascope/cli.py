@@ -13,6 +13,7 @@ _ELSEWHERE = {
     "debug": "dynascope.terminal.command:debug",
     "explain": "dynascope.report.explain_command:explain",
     "import": "dynascope.recording.command:import_trace",
+    "mcp": "dynascope.mcp.command:mcp",
     "profile": "dynascope.report.profile.command:profile",
     "report": "dynascope.report.command:report",
     "run": "dynascope.recording.command:run",

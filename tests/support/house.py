@@ -67,6 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "recording": {"dynascope.facts", "dynascope.explain", "dynascope.wire", "dynascope.report"},
     "terminal": {"dynascope.wire", "dynascope.console", "dynascope.dap.protocol"},
+    "mcp": {"dynascope.facts", "dynascope.explain", "dynascope.report", "dynascope.terminal"},
     "": {"dynascope.agent", "dynascope.in_process", "dynascope.report"},
     "pytest_plugin": {
         "dynascope",

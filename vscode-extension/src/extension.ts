@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './debugging/configuration';
 import { DEBUG_COMMANDS } from './debugging/debugCommands';
 import { hintsAtStops } from './debugging/hintsAtStops';
+import { agents } from './environment/agents';
 import { comparison } from './debugging/comparison';
 import { formLinks } from './runs/formLinks';
 import { chooseInterpreter } from './environment/chooseInterpreter';
@@ -70,6 +71,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...lineTimes(),
     ...runs.disposables,
     ...formLinks(),
+    ...agents((context.extension.packageJSON as { readonly version: string }).version),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.moreFilters', chooseFilters(declared(context.extension))),

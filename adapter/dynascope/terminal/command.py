@@ -99,7 +99,7 @@ def debug(
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
     program = replace(
-        _program(module, code, target),
+        program_from(module, code, target),
         runtime=runtime,
         just_my_code=just_my_code,
         stop_on_entry=stop_on_entry,
@@ -133,7 +133,8 @@ def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str
     return rank or 0
 
 
-def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:
+def program_from(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:
+    """Return the program that a command line names. Raises click.UsageError."""
     if module is not None and code is not None:
         raise click.UsageError("-m and -c exclude each other")
     if module is None and code is None and not target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -41,8 +42,11 @@ class Interrupts:
 
 @contextmanager
 def deferred() -> Iterator[Interrupts]:
-    """Defer Ctrl-C to the next `let_through`, or to the end. For the main thread only."""
+    """Defer Ctrl-C to the next `let_through`, or to the end; only the main thread gets it."""
     interrupts = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts
+        return
     before = signal.signal(signal.SIGINT, interrupts.on_key)
     try:
         yield interrupts

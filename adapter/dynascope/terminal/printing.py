@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -33,9 +34,11 @@ def is_symbolic(frame: StackFrame) -> bool:
 class Printer:
     """Print to one console; every method is safe on any thread (rich locks)."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: TextIO | None = None, programs: TextIO | None = None) -> None:
+        """Print to `own`, and the program's output to `programs`; by default to stdout and stderr."""
         # no wrapping, so that a line of a log stays one line
-        self.console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self.console = Console(file=own, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self._programs = programs
 
     def say(self, text: str, style: str = "") -> None:
         self.console.print(Text(text, style))
@@ -56,7 +59,7 @@ class Printer:
     def output(self, output: Output) -> None:
         """Print the program's output unchanged, and the debugger's in a style of its own."""
         if output.category in ("stdout", "stderr"):
-            stream = sys.stdout if output.category == "stdout" else sys.stderr
+            stream = self._programs or (sys.stdout if output.category == "stdout" else sys.stderr)
             stream.write(output.output)
             stream.flush()
         elif output.category != "telemetry":

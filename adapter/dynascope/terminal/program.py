@@ -25,6 +25,8 @@ class LaunchedProgram:
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
     rank: int | None = None
     """The rank to debug, if the program is torchrun."""
+    has_terminal: bool = True
+    """Whether it writes to this process's own stdout and stderr; else its output comes in `output` events."""
 
     @property
     def name(self) -> str:
@@ -51,8 +53,8 @@ class LaunchedProgram:
             "cwd": os.getcwd(),
             "env": self.environment,
             # the program writes to the terminal itself: nothing is re-encoded, and the order of all lines is kept
-            "console": "integratedTerminal",
-            "redirectOutput": False,
+            "console": "integratedTerminal" if self.has_terminal else "internalConsole",
+            "redirectOutput": not self.has_terminal,
             "runtime": self.runtime,
             "justMyCode": self.just_my_code,
             "stopOnEntry": self.stop_on_entry,

@@ -30,24 +30,6 @@ INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
 
 
-def execute(session: TerminalSession, line: str, starts: bool = False) -> commands.PromptCommand | None:
-    """Run one line; return its command, or None for an empty line. Raises CommandError.
-
-    With `starts`, a command that needs a stop first starts the program if it has not run, or raises StartFailed.
-    """
-    line = line.strip()
-    if not line:
-        return None
-    word, argument = _split(line)
-    command = commands.find(word)
-    if command.missing and not argument:
-        raise CommandError(command.missing)
-    if starts and command.needs_stop and session.debuggee is None and not session.finished:
-        session.start()
-    command.run(session, argument)
-    return command
-
-
 def converse(session: TerminalSession) -> None:
     """Prompt until the user quits. An empty line repeats the last step command."""
     prompt: PromptSession[str] = PromptSession(
@@ -64,7 +46,7 @@ def converse(session: TerminalSession) -> None:
             line = "quit"
         last = ""
         try:
-            done = execute(session, line)
+            done = commands.execute(session, line)
             last = line if done is not None and done.repeats else ""
         except CommandError as error:
             session.printer.error(str(error))
@@ -86,7 +68,7 @@ def perform(session: TerminalSession, lines: Iterable[str]) -> None:
         elif line:
             session.printer.echo(PROMPT, line)
             try:
-                execute(session, line, starts=True)
+                commands.execute(session, line, starts=True)
             except StartFailed:
                 raise
             except CommandError as error:
@@ -127,14 +109,6 @@ class CommandCompleter(Completer):
         else:
             start = argument.rpartition(" ")[2]
             yield from (Completion(label, -len(start)) for label, _ in console.completions(f"{name} {argument}"))
-
-
-def _split(line: str) -> tuple[str, str]:
-    """Return the command's name and the rest; `!` needs no space after it."""
-    if line.startswith("!"):
-        return "!", line[1:].strip()
-    word, _, argument = line.partition(" ")
-    return word, argument.strip()
 
 
 def _history() -> History:

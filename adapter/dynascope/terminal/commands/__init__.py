@@ -78,5 +78,31 @@ def find(word: str) -> PromptCommand:
     raise CommandError(f"there is no command `{word}`; {hint} (`print {word}` evaluates an expression)")
 
 
+def execute(session: TerminalSession, line: str, starts: bool = False) -> PromptCommand | None:
+    """Run one line; return its command, or None for an empty line. Raises CommandError.
+
+    With `starts`, a command that needs a stop first starts the program if it has not run, or raises StartFailed.
+    """
+    line = line.strip()
+    if not line:
+        return None
+    word, argument = _split(line)
+    command = find(word)
+    if command.missing and not argument:
+        raise CommandError(command.missing)
+    if starts and command.needs_stop and session.debuggee is None and not session.finished:
+        session.start()
+    command.run(session, argument)
+    return command
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return the command's name and the rest; `!` needs no space after it."""
+    if line.startswith("!"):
+        return "!", line[1:].strip()
+    word, _, argument = line.partition(" ")
+    return word, argument.strip()
+
+
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
