@@ -105,6 +105,7 @@ torch.compile(lambda x: g(f(x)), backend="eager")(torch.ones(3))
     assert traced.line_hashes == hash_lines(text)
 
 
+@pytest.mark.matrix
 def test_pytest_by_its_name(tmp_path: Path):
     (tmp_path / "test_it.py").write_text("from program import compiled\ndef test_it():\n    compiled()\n")
     ended = run(tmp_path, "-m", "dynascope", "run", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")

@@ -40,7 +40,7 @@ def configuration(running: Running, **more: Any) -> dict[str, Any]:
 
 
 @WITH_AND_WITHOUT_DEBUGPY
-@pytest.mark.parametrize("vanish", [True, False])
+@pytest.mark.parametrize("vanish", [True, pytest.param(False, marks=pytest.mark.matrix)])
 def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
     client: DapClient, run: Callable[..., Running], runtime: bool, vanish: bool
 ) -> None:
@@ -103,7 +103,7 @@ def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Cal
 
 
 @WITH_AND_WITHOUT_DEBUGPY
-@pytest.mark.parametrize("mark", ["traced", "counted"])
+@pytest.mark.parametrize("mark", ["traced", pytest.param("counted", marks=pytest.mark.matrix)])
 def test_nothing_stops_before_configuration_done(
     client: DapClient, run: Callable[..., Running], runtime: bool, mark: str
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_child_behind_another_command_is_said_to_be_undebugged(client: DapClie
     assert f"Its file was never imported in this process, which started others{unfollowed}." in console
 
 
+@pytest.mark.matrix
 def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> None:
     family = Family(spawn, EAGER, {"line": line(EAGER, "forward"), "mode": "backward"})
     code = f"import subprocess, sys; print(subprocess.call([sys.executable, {str(EAGER)!r}]))"

@@ -39,6 +39,7 @@ def test_arguments_output_and_exit_code(client: DapClient, runtime: bool, tmp_pa
     assert any(event["event"] == "process" for event in client.events)
 
 
+@pytest.mark.matrix
 @BOTH
 def test_a_relative_program_is_found_from_cwd_and_outlives_a_chdir(
     spawn: Callable[..., DapClient], runtime: bool, tmp_path: Path

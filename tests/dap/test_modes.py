@@ -26,7 +26,12 @@ def at(mark: str, mode: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("mark", "function", "times"), [("inner", "inner", 6), ("resumed", "outer", 3), ("yield", "pieces", 6)]
+    ("mark", "function", "times"),
+    [
+        ("resumed", "outer", 3),
+        pytest.param("inner", "inner", 6, marks=pytest.mark.matrix),
+        pytest.param("yield", "pieces", 6, marks=pytest.mark.matrix),
+    ],
 )
 def test_mode_run_stops_each_time_the_line_runs(client: DapClient, mark: str, function: str, times: int) -> None:
     placed = client.launch(launch(), {MODES: [at(mark, "run")]})[MODES][0]

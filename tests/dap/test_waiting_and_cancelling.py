@@ -29,7 +29,7 @@ def launch(path: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.capability("supportsCancelRequest")
 @WITH_AND_WITHOUT_DEBUGPY
-@pytest.mark.parametrize("expression", [FOREVER, LOCKED])
+@pytest.mark.parametrize("expression", [FOREVER, pytest.param(LOCKED, marks=pytest.mark.matrix)])
 def test_supports_cancel_request(client: DapClient, runtime: bool, expression: str) -> None:
     """An expression without an end is ended on the stopped thread, which serves the next request at once."""
     client.launch(launch(COMPILED, runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
@@ -45,7 +45,10 @@ def test_supports_cancel_request(client: DapClient, runtime: bool, expression: s
 
 
 @WITH_AND_WITHOUT_DEBUGPY
-@pytest.mark.parametrize("expression", [f"(__import__('sys').__stderr__.write('waits\\n'), {FOREVER})", LOCKED])
+@pytest.mark.parametrize(
+    "expression",
+    [f"(__import__('sys').__stderr__.write('waits\\n'), {FOREVER})", pytest.param(LOCKED, marks=pytest.mark.matrix)],
+)
 def test_a_thread_goes_on_through_an_expression_without_an_end(
     client: DapClient, runtime: bool, expression: str
 ) -> None:

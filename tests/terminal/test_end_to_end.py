@@ -115,6 +115,7 @@ def test_compile_time_alone(folder: Path):
     assert "***" not in out
 
 
+@pytest.mark.matrix
 def test_a_session_records_unless_told_not_to(folder: Path):
     for option, recorded in (("--no-record", False), ("--record", True)):
         code, out = debug("--no-runtime", option, "--command", "continue", "program.py")
@@ -154,6 +155,7 @@ def test_an_uncaught_exception_stops_the_running_program(folder: Path):
     assert "  ValueError: no" in out
 
 
+@pytest.mark.matrix
 def test_code(folder: Path):
     code, out = debug("-c", "import sys; sys.exit(5)")
     assert code == 5, out
@@ -257,6 +259,7 @@ def test_stops_where_code_is_generated_and_shows_it(folder: Path) -> None:
     assert output.count("● compile time") == 1
 
 
+@pytest.mark.matrix
 def test_catch_lists_the_filters_before_the_program_runs(folder: Path) -> None:
     (folder / "breaking.py").write_text(BREAKING)
     lines = ("catch", "catch nonsense", "catch graphBreak GB0025", "catch", "continue")

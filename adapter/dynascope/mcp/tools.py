@@ -19,6 +19,8 @@ from dynascope.terminal.program import LaunchedProgram
 
 PATIENCE = 40.0
 """Seconds after which a call answers that the program still runs: clients give a call up after a minute."""
+_PAUSING = 3.0
+"""Seconds to wait for a stop that was asked for: code that is not Python may never get there, which is told then."""
 _LOCALS = 12
 """The number of locals that are told at a stop."""
 _LAST, _LAST_OF_ERROR = 5, 15
@@ -95,6 +97,7 @@ class Tools:
             return self._recorded(session, found)
         if how == "pause":
             found.pause()
+            timeout = _PAUSING
         elif how != "wait":
             found.move(how)
         return self._arrived(session, found, timeout)
