@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from dynascope.explain.compiles import totals
 from dynascope.explain.problem import Problem
+from dynascope.explain.ranking import ranking
 from dynascope.facts import store
 from dynascope.facts.reader import Reader
 from dynascope.report import generated
@@ -55,6 +56,12 @@ def first_to_mend(reader: Reader, summary: Summary) -> str:
     """Return the totals and the problems to be mended first, in a few lines each."""
     text = printed(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
     return "\n".join(line for line in text.splitlines() if line.strip())
+
+
+def first(summary: Summary) -> str:
+    """Return the id of the problem that is told first; "" where there is none."""
+    told = ranking(summary.problems, summary.compiles).first
+    return told[0].problem.id if told else ""
 
 
 def all_problems(summary: Summary) -> str:

@@ -29,9 +29,10 @@ class RecordedProgram:
         self._began = time.monotonic()
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the object
         environment = {**os.environ, LAUNCH_VARIABLE: self.launch, "PYTHONUNBUFFERED": "1"}
-        recorded = [sys.executable, "-m", "dynascope", "run", *words]
+        # -P: a `dynascope.py` of the program is not to be imported
+        recorded = [sys.executable, "-P", "-m", "dynascope", "run", *words]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "dynascope.mcp.watched", *recorded],
+            [sys.executable, "-P", "-m", "dynascope.mcp.watched", *recorded],
             stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=subprocess.STDOUT,

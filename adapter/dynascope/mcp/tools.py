@@ -120,7 +120,7 @@ class Tools:
         try:
             with recorded.launch(program.launch) as (reader, summary):
                 told.append(recorded.first_to_mend(reader, summary))
-                first = next((each.id for each in summary.problems), "")
+                first = recorded.first(summary)
         except NotThere:
             return answer("\n".join([*told, "Nothing was recorded: it ended before torch was imported."]))
         return answer("\n".join(told), then=f"explain({first!r})" if first else "")
