@@ -177,7 +177,7 @@ class Recording:
         It is named by its id or the beginning of it, or by its `FILE:LINE` or `FILE`. Raises LookupError if there is
         none.
         """
-        from dynascope.in_process.texts import explained
+        from dynascope.report.explain_command import explained
 
         return self._told(partial(explained, what=what))
 

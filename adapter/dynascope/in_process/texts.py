@@ -9,11 +9,10 @@ from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING
 from dynascope.explain.limits import Counts
 from dynascope.facts.reader import Reader
 from dynascope.report.brief import print_brief
-from dynascope.report.explain_command import asked_for
 from dynascope.report.over_limits import over_limits
 from dynascope.report.sources import Sources
 from dynascope.report.summary import Summary
-from dynascope.report.terminal import Further, print_problems, print_summary, printed
+from dynascope.report.terminal import Further, print_summary, printed
 
 _FURTHER = Further(
     one="One in full: .explain(ID)",
@@ -32,14 +31,6 @@ def brief(reader: Reader, summary: Summary) -> str:
 def whole(reader: Reader, summary: Summary) -> str:
     """Return all problems in full, and the slowest lines."""
     return printed(lambda console: print_summary(summary, Sources(reader), console, _FURTHER))
-
-
-def explained(reader: Reader, summary: Summary, what: str) -> str:
-    """Return all of the problems that are asked for. Raises LookupError if there is none."""
-    found = asked_for(summary, what)
-    if not found:
-        raise LookupError(f"There is no problem {what} among {[each.id for each in summary.problems]}.")
-    return printed(lambda console: print_problems(found, summary, Sources(reader), console))
 
 
 def exceeding(reader: Reader, summary: Summary, most: Mapping[str, int], errors: list[str]) -> str:

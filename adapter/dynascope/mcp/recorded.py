@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from dynascope.explain.compiles import totals
+import click
+
+from dynascope.explain.compiles import COMPILED_BEFORE, totals
 from dynascope.explain.problem import Problem
 from dynascope.explain.ranking import ranking
-from dynascope.facts import store
 from dynascope.facts.reader import Reader
 from dynascope.report import generated
 from dynascope.report.brief import print_brief
-from dynascope.report.explain_command import asked_for
-from dynascope.report.sources import Sources, shown_path
+from dynascope.report.sources import Sources, chosen_launch, opened, shown_path
 from dynascope.report.summary import Summary, summarize
-from dynascope.report.terminal import Further, print_problems, printed
+from dynascope.report.terminal import Further, printed
 
 _FURTHER = Further(
     one="One in full: explain(ID)",
     all="All in a line each: problems()",
     time="",
-    others="code that was compiled in an earlier call of the same process is not compiled again.",
+    others=COMPILED_BEFORE,
 )
 SHOWN: dict[str, Callable[..., str]] = {
     "graph": generated.graph,
@@ -39,23 +38,15 @@ class NotThere(Exception):
 def launch(name: str | None) -> Iterator[tuple[Reader, Summary]]:
     """Open a launch, the newest for None. Raises NotThere."""
     try:
-        with Reader.open(store.facts_path()) as reader, reader.unchanging():
-            launches = [run.launch for run in reader.runs()]
-            chosen = name or reader.newest_launch()
-            if chosen is None or chosen not in launches:
-                known = ", ".join(map(repr, list(dict.fromkeys(launches))[:5])) or "none"
-                raise NotThere(f"There is no launch {name!r}; the newest are: {known}.")
-            yield reader, summarize(reader, chosen)
-    except store.StoreError as error:
-        raise NotThere(f"Nothing is recorded here: {error} Call record(command) first.") from None
-    except sqlite3.DatabaseError as error:
-        raise NotThere(f"The facts cannot be read ({error}). Delete {store.facts_path()}.") from None
+        with opened(None, None) as reader:
+            yield reader, summarize(reader, chosen_launch(reader, name))
+    except click.ClickException as error:
+        raise NotThere(f"{error.message} Call record(command) first.") from None
 
 
 def first_to_mend(reader: Reader, summary: Summary) -> str:
     """Return the totals and the problems to be mended first, in a few lines each."""
-    text = printed(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
-    return "\n".join(line for line in text.splitlines() if line.strip())
+    return printed(lambda console: print_brief(summary, Sources(reader), console, _FURTHER))
 
 
 def first(summary: Summary) -> str:
@@ -72,15 +63,6 @@ def all_problems(summary: Summary) -> str:
 def line_of(problem: Problem) -> str:
     """Return a problem in one line, its id first."""
     return f"{problem.id}  {shown_path(problem.place.path)}:{problem.place.line}  {problem.title}"
-
-
-def explained(reader: Reader, summary: Summary, what: str) -> str:
-    """Return all of a problem, and of those that follow from it. Raises NotThere."""
-    found = asked_for(summary, what)
-    if not found:
-        known = ", ".join(each.id for each in summary.problems[:20]) or "none"
-        raise NotThere(f"There is no problem {what!r} in launch {summary.launch!r}; there are: {known}.")
-    return printed(lambda console: print_problems(found, summary, Sources(reader), console)).strip()
 
 
 def shown(reader: Reader, summary: Summary, name: str, what: str) -> str:

@@ -21,6 +21,8 @@ from dynascope.mcp.tools import PATIENCE, Tools
 from dynascope.terminal.client import CommandError
 
 T = TypeVar("T")
+ERRORS = NotThere, SessionRefused, CommandError
+"""The exceptions whose text tells an agent what to do."""
 _INSTRUCTIONS = (
     "Finds out why torch.compile breaks graphs, compiles again or fails. record(command) runs a program and lists its "
     "problems with ids; explain(id) tells one with its remedies; change the code; record again; compare() tells what "
@@ -127,7 +129,7 @@ async def _answered(call: Callable[[], T]) -> T:
     """Call on a thread, which is left alone where the client goes; errors are told as they are."""
     try:
         return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
-    except (NotThere, SessionRefused, CommandError) as error:
+    except ERRORS as error:
         raise ToolError(str(error)) from None
 
 
@@ -152,14 +154,14 @@ def serve_http(port: int) -> None:
         # checks `Host` and `Origin`, so that no page in a browser can call it
         app = make(tools).streamable_http_app(host=host)
         print(f"http://{host}:{port}/mcp\nAuthorization: Bearer {token}", flush=True)
-        config = uvicorn.Config(_behind(token, app), log_level="error")
+        config = uvicorn.Config(_with_token(token, app), log_level="error")
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
             tools.sessions.close()
 
 
-def _behind(token: str, app: Any) -> Any:
+def _with_token(token: str, app: Any) -> Any:
     """Return an ASGI application that answers only requests with the token."""
     from starlette.responses import PlainTextResponse
 

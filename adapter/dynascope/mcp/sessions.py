@@ -112,7 +112,7 @@ class DebugSession:
 
 
 class _Text(io.StringIO):
-    """What is printed until it is taken; of much, the end."""
+    """The text that was printed and not yet taken; of a long one, its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class _Text(io.StringIO):
 
 def _moves(line: str) -> bool:
     """Whether a line is a command that resumes the program. Raises CommandError."""
-    found = commands.find(line.partition(" ")[0])
+    found, _ = commands.parse(line)
     return found.group in _MOVE and found.names[0] not in _ONLY_LOOK
 
 

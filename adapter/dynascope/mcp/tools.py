@@ -13,6 +13,7 @@ from dynascope.mcp.answers import answer, last_lines
 from dynascope.mcp.recorded import NotThere
 from dynascope.mcp.recordings import RecordedProgram
 from dynascope.mcp.sessions import DebugSession, SessionRefused, Sessions
+from dynascope.report.explain_command import explained
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.command import program_from
 from dynascope.terminal.program import LaunchedProgram
@@ -24,11 +25,11 @@ _PAUSING = 3.0
 _LOCALS = 12
 """The number of locals that are told at a stop."""
 _LAST, _LAST_OF_ERROR = 5, 15
-"""The number of lines of output that are told of a program that ended well, and of one that did not."""
+"""The number of lines of output that an answer has: of a program with exit code 0, and with another."""
 
 
 class Tools:
-    """The tools of one server. Errors that an agent can act on are `NotThere`, `SessionRefused` and `CommandError`."""
+    """The tools of one server. Errors that an agent can act on are in `server.ERRORS`."""
 
     def __init__(self) -> None:
         self.sessions = Sessions()
@@ -49,7 +50,10 @@ class Tools:
     def explain(self, id: str, launch: str | None, page: int) -> str:
         """Tell one problem in full."""
         with recorded.launch(launch) as (reader, summary):
-            text = recorded.explained(reader, summary, id)
+            try:
+                text = explained(reader, summary, id)
+            except LookupError as error:
+                raise NotThere(str(error)) from None
         return answer(text, page, "change the code, then record(command) again, and compare()")
 
     def show(self, compile: str, what: str, launch: str | None, page: int) -> str:

@@ -41,7 +41,7 @@ def print_brief(summary: Summary, sources: Sources, console: Console, further: F
         console.print(f"[dim]{escape(further.one)}. {escape(further.all)}[/]")
     elif left:
         console.print(f"[dim]{escape(further.all)}[/]")
-    if summary.compiles:
+    if summary.compiles and further.time:
         console.print(f"[dim]{escape(further.time)}[/]")
 
 

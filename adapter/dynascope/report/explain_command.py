@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dynascope.explain.problem import Place, Problem
+from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources, chosen_launch, opened, options
 from dynascope.report.summary import Summary, summarize
 
@@ -39,6 +40,16 @@ def explain(what: str, facts: Path | None, launch: str | None) -> None:
             )
         console = Console(highlight=False, soft_wrap=True)
         print_problems(found, summary, Sources(reader), console)
+
+
+def explained(reader: Reader, summary: Summary, what: str) -> str:
+    """Return the text of the problems that are asked for. Raises LookupError if there is none."""
+    from dynascope.report.terminal import print_problems, printed
+
+    found = asked_for(summary, what)
+    if not found:
+        raise LookupError(f"There is no problem {what!r} among {[each.id for each in summary.problems]}.")
+    return printed(lambda console: print_problems(found, summary, Sources(reader), console))
 
 
 def asked_for(summary: Summary, what: str) -> list[Problem]:

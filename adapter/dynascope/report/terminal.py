@@ -36,7 +36,7 @@ class Further(Struct, frozen=True):
     time: str
     """This tells where the time went."""
     others: str
-    """What to do if nothing was compiled."""
+    """This says why nothing may have been compiled."""
 
 
 def by_command(options: str = "") -> Further:

@@ -36,7 +36,7 @@ class Known(Struct, frozen=True, kw_only=True):
     conditions: Sequence[str] | None = None
     """The shape guards of the compile that follows (`SHAPE_ENV`); None: unknown."""
     together: Sequence[str] = ()
-    """The other sizes and numbers that changed in the same calls, of use where no conditions tell of them."""
+    """The other sizes and numbers that changed in the same calls; used where there are no shape guards."""
     is_fixed: bool = False
     """Whether the code holds the size to what it is, also where it would be dynamic."""
     dynamic: bool | None = None

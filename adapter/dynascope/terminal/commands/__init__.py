@@ -83,11 +83,9 @@ def execute(session: TerminalSession, line: str, starts: bool = False) -> Prompt
 
     With `starts`, a command that needs a stop first starts the program if it has not run, or raises StartFailed.
     """
-    line = line.strip()
-    if not line:
+    if not line.strip():
         return None
-    word, argument = _split(line)
-    command = find(word)
+    command, argument = parse(line)
     if command.missing and not argument:
         raise CommandError(command.missing)
     if starts and command.needs_stop and session.debuggee is None and not session.finished:
@@ -96,12 +94,15 @@ def execute(session: TerminalSession, line: str, starts: bool = False) -> Prompt
     return command
 
 
-def _split(line: str) -> tuple[str, str]:
-    """Return the command's name and the rest; `!` needs no space after it."""
+def parse(line: str) -> tuple[PromptCommand, str]:
+    """Return the command of a line and its argument. Raises CommandError."""
+    line = line.strip()
+    if not line:
+        raise CommandError("which command? `help` lists them")
     if line.startswith("!"):
-        return "!", line[1:].strip()
+        return find("!"), line[1:].strip()
     word, _, argument = line.partition(" ")
-    return word, argument.strip()
+    return find(word), argument.strip()
 
 
 for _module in pkgutil.iter_modules(__path__):
