@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.of_launch import apart
 from dynascope.explain.problem import Identities
-from dynascope.facts import model
+from dynascope.facts import break_message, model
+from dynascope.facts.user_stack import UserFrame
 
 REPORT = "Please report an issue to PyTorch."
 
@@ -50,6 +53,34 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
 )
 def test_what_is_known_to_help_comes_first(registry_id: str | None, explanation: str, path: str, first: str):
     assert break_remedies(a_break(registry_id, explanation, path, "Remove the call."))[0].startswith(first)
+
+
+BRANCHES = """
+if x.sum() > 0:
+    raise ValueError("positive")
+if x.sum() < (
+    y.sum()
+):
+    return x
+else:
+    raise ValueError("less")
+if x.sum() > 1:
+    print(x)
+    raise ValueError("more")
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "first"), [(2, "Check in the graph"), (5, "Check in the graph"), (10, "If it chooses"), (11, "If it")]
+)
+def test_a_branch_that_only_raises_can_be_checked_in_the_graph(tmp_path: Path, line: int, first: str):
+    file = tmp_path / "branches.py"
+    file.write_text(BRANCHES)
+    message = (
+        "Data-dependent branching\n\n For more details about this graph break, please visit: https://x/gb0170.html"
+    )
+    found = break_message.graph_break(message, "resumed", [], UserFrame(str(file), line, "step"))
+    assert break_remedies(found)[0].startswith(first)
 
 
 def test_hints_of_torch_stay_with_the_details_without_what_it_asks_to_be_reported():

@@ -147,7 +147,6 @@ def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
     assert "GB0170" in row.tooltip and "a graph ends here; what follows is traced on its own" in row.tooltip
     assert told(below(RUN, "Graph Breaks", row.label)) == [
         ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.", ""),
-        ("If it only raises: `torch._assert_async(condition, 'message')`.", ""),
         ("Called from Block.forward", "model.py:8"),
         ("Called from Model.forward", "model.py:15"),
     ]

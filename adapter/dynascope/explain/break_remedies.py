@@ -19,6 +19,8 @@ class _Rule(Struct, frozen=True):
     remedies: tuple[str, ...]
     about: str = ""
     """A pattern: in torch's text, or in the path of the line."""
+    only_raises: bool = False
+    """For an `if` of which one side only raises."""
 
 
 _OUTSIDE = " outside of the compiled function"
@@ -73,11 +75,10 @@ _RULES = (
     ),
     _Rule(
         "GB0170",
-        (
-            "If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",
-            "If it only raises: `torch._assert_async(condition, 'message')`.",
-        ),
+        ("Check in the graph what has to be true: `torch._assert_async(condition, 'message')`.",),
+        only_raises=True,
     ),
+    _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
         "",
         ("Say before this line what is true, so that the number need not be known: `torch._check(condition)`.",),
@@ -152,5 +153,9 @@ def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     texts = "\n".join(
         [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
     )
-    own = (each for each in _RULES if (found.registry_id or "") in (each.registry_ids.split() or [""]))
+    own = (
+        each
+        for each in _RULES
+        if (found.registry_id or "") in (each.registry_ids.split() or [""]) and found.only_raises >= each.only_raises
+    )
     return next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())

@@ -20,7 +20,7 @@ from dynascope.explain.problem import (
     same_text,
 )
 from dynascope.facts import model
-from dynascope.facts.break_message import BreakMessage, brief, explained, user_code_of
+from dynascope.facts.break_message import BreakMessage, brief, explained, note_branch, user_code_of
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import logged_stack
 
@@ -66,7 +66,6 @@ def failed_compiles(
         if message is not None:
             each.cause = _cause(message)
             each.details, each.registry_id = [message.explanation, *advice_of_torch(message)], message.registry_id
-            each.remedies = break_remedies(message)
         each.title = could_not_compile(each.whose, each.cause)
         frames = [frame for frame in reversed(logged_stack(user_code_of(each.statement))) if not is_torch(frame)]
         each.notes = [
@@ -76,6 +75,9 @@ def failed_compiles(
         line = positions.line(frames[0].line) if frames and frames[0].path == each.place.path else None
         if line is not None:
             each.place, each.function_line = Place(each.place.path, line, each.place.source), 0
+        if message is not None:
+            note_branch(message, each.place.path, each.place.line)
+            each.remedies = break_remedies(message)
         each.is_error = True
     return problems
 

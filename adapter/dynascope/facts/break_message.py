@@ -11,9 +11,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
+from dynascope.facts.branch import only_raises
 from dynascope.facts.model import BreakEffect, GraphBreak
 from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack
 
+_BRANCH = "GB0170"
+"""The registry's id of a branch on a tensor's value."""
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
 _REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
@@ -48,6 +51,8 @@ class BreakMessage(Struct, kw_only=True):
     """The operator in the body of which it is: `torch.cond`."""
     registry_id: str | None = None
     page: str | None = None
+    only_raises: bool = False
+    """Whether the break is at an `if` of which one side only raises."""
 
     @property
     def title(self) -> str:
@@ -65,6 +70,11 @@ def parse_all(message: str) -> list[BreakMessage]:
     for each in others:
         each.hints = [hint for hint in each.hints if _EARLIER not in hint]
     return [cause, *others]
+
+
+def note_branch(message: BreakMessage, path: str, line: int) -> None:
+    """Note whether the `if` on the line of a graph break only raises."""
+    message.only_raises = message.registry_id == _BRANCH and only_raises(path, line)
 
 
 def explained(error: str) -> BreakMessage | None:
@@ -153,6 +163,7 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
     at = innermost(stack) or otherwise
+    note_branch(parts, at.path, at.line)
     return GraphBreak(
         path=at.path,
         line=at.line,
@@ -163,6 +174,7 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
         context=parts.context,
         explanation=parts.explanation,
         hints=parts.hints,
+        only_raises=parts.only_raises,
         stack=stack,
         effect=effect,
     )

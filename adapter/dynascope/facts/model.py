@@ -206,6 +206,8 @@ class GraphBreak(Fact, kw_only=True, gc=False):
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
+    only_raises: bool = False
+    """Whether it is at an `if` on a tensor's value of which one side only raises."""
     stack: list[UserFrame] = field(default_factory=list)
     effect: BreakEffect = "resumed"
     counted: int = 0

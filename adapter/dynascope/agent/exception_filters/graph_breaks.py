@@ -138,6 +138,7 @@ class GraphBreaks(FilterSource):
 def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: Effect) -> CompilerEvent:
     messages = break_message.parse_all(exceptions.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
+    break_message.note_branch(first, translators.code_of(stack[0]).co_filename, translators.line_of(stack[0]))
     details = details_of(error, exceptions.message_of(error), stack_text(stack))
     if error is not cause:
         details.inner_exception = [details_of(cause, exceptions.message_of(cause))]
