@@ -64,7 +64,9 @@ test('the package has the license, what has changed, pictures and the wheel, and
   assert.ok(['images/activity.svg', 'images/icon.png', 'images/walkthrough-runs.png'].every((name) => pictures.includes(name)), pictures.join());
   const others = names.filter((name) => !pictures.includes(name) && !/^walkthrough\/(\w+\.md|sample\/\w+\.py)$/.test(name));
   // license and changelog get their names, and the manifest beside package.json is made, when the package is built and installed
-  const wanted = ['.vsixmanifest', 'LICENSE.txt', 'changelog.md', ...['adapterProcess', 'extension', 'graph', 'languageClient', 'runTimeline'].map((name) => `dist/${name}.js`), 'l10n/bundle.l10n.json', 'package.json', 'package.nls.json', 'readme.md', 'wheel/dynascope-0.1.0-py3-none-any.whl'];
+  const { version } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  assert.notEqual(version, '0.0.0', 'the package has the version of the Python package');
+  const wanted = ['.vsixmanifest', 'LICENSE.txt', 'changelog.md', ...['adapterProcess', 'extension', 'graph', 'languageClient', 'runTimeline'].map((name) => `dist/${name}.js`), 'l10n/bundle.l10n.json', 'package.json', 'package.nls.json', 'readme.md', `wheel/dynascope-${version}-py3-none-any.whl`];
   assert.deepEqual(others.sort(), wanted);
 });
 
