@@ -51,7 +51,7 @@ def _check_versions(wheel: Path, sdist: Path, extension: Path) -> str:
         changes = package.read("extension/changelog.md").decode()
     newest = re.search(r"^## (\d\S*)", changes, re.MULTILINE)
     version = manifest["version"]
-    assert newest is not None and newest[1] == version, f"CHANGELOG.md begins with {newest and newest[1]}, not {version}"
+    assert newest is not None and newest[1] == version, f"CHANGELOG.md does not begin with {version}"
     assert wheel.name == inner == f"dynascope-{version}-py3-none-any.whl", (wheel.name, inner, version)
     assert sdist.name == f"dynascope-{version}.tar.gz", (sdist.name, version)
     return str(version)
