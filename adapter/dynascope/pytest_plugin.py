@@ -154,7 +154,8 @@ class Checks:
         from dynascope.agent.recorder import process
 
         os.environ.setdefault(process.RECORD_VARIABLE, "1")
-        process.begin()
+        of_main = getattr(self._config, "workerinput", {}).get("mainargv")
+        process.begin(["-m", "pytest", *of_main[1:]] if of_main else None)
 
     # ---- the end
 

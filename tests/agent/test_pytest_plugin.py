@@ -110,6 +110,7 @@ def test_the_report_has_all_tests_of_all_workers(suite: Path):
     command = [sys.executable, "-m", "dynascope", "report", "--all", "--facts", str(suite / "facts")]
     report = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
     assert "test_small.py:11" in report and "Recompile" in report
+    assert report.startswith("-m pytest ")
 
 
 def test_it_does_nothing_in_a_run_that_does_not_ask():

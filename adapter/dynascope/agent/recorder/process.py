@@ -42,13 +42,21 @@ RECORD_VARIABLE = "DYNASCOPE_RECORD"
 _LAST = -1000
 """A priority of `multiprocessing`, after those that programs have."""
 
+_arguments: Sequence[str] | None = None
+"""See `begin`."""
+
 _recording: _Recording | None = None
 _abandoned: list[Writer] = []
 """Writers of parent processes: closing one in a forked child would drop the parent's locks."""
 
 
-def begin() -> None:
-    """Record every compile from now on; a second call does nothing. Never imports torch."""
+def begin(arguments: Sequence[str] | None = None) -> None:
+    """Record every compile from now on; a second call does nothing. Never imports torch.
+
+    `arguments` are those of the user's `python`, where `sys.argv` is not: in a worker of a test run.
+    """
+    global _arguments
+    _arguments = arguments or _arguments
     _begun().begin()
 
 
@@ -241,6 +249,8 @@ def run_of_this_process(launch: str, began: float) -> Run:
 
 
 def _program() -> str:
+    if _arguments is not None:
+        return command_line(_arguments, None)
     return command_line(sys.argv, _module()) or sys.executable
 
 
