@@ -187,3 +187,10 @@ def test_what_cannot_be_run_is_said(tmp_path: Path):
     ended = run(tmp_path, "-m", "dynascope", "run", "missing.py")
     assert ended.returncode == 1 and "no file 'missing.py'" in ended.stderr
     assert run(tmp_path, "-m", "dynascope", "run").returncode == 2
+
+
+def test_a_program_that_comes_through_a_pipe_is_read_once(tmp_path: Path):
+    (tmp_path / "program.py").write_text("print('ran')\n")
+    started = f"exec {sys.executable} -m dynascope.agent.session.startup.record_launcher <(cat program.py)"
+    done = subprocess.run(["bash", "-c", started], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert (done.stdout, done.stderr, done.returncode) == ("ran\n", "", 0)

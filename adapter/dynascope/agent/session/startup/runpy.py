@@ -91,11 +91,9 @@ def _raise(error: SyntaxError) -> NoReturn:
 def _code_of(path: str) -> types.CodeType:
     """Return the code of the program, a .pyc or source, distinguished as `python PATH` does."""
     with io.open_code(path) as file:
-        compiled: types.CodeType | None = pkgutil.read_code(file)  # type: ignore[attr-defined]  # not in typeshed
-    if compiled is not None:
-        return compiled
-    with io.open_code(path) as file:
-        return compile(file.read(), path, "exec", dont_inherit=True)
+        content = file.read()  # once: a pipe, such as bash's `<(…)`, is empty then
+    compiled: types.CodeType | None = pkgutil.read_code(io.BytesIO(content))  # type: ignore[attr-defined]  # not in typeshed
+    return compile(content, path, "exec", dont_inherit=True) if compiled is None else compiled
 
 
 def _is_archive(path: str) -> bool:
