@@ -74,6 +74,13 @@ def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True)
     return listen(address, runtime=runtime)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add `%%dynascope` and `%dynascope` to a notebook or IPython: `%load_ext dynascope`."""
+    from dynascope.in_process.notebook import load
+
+    load(shell, listen)
+
+
 def wait_for_client() -> None:
     """Wait until a debugger has attached and is configured. Raises RuntimeError before `listen`."""
     from dynascope.agent.session.startup.listener import wait_for_client

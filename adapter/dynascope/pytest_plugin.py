@@ -155,7 +155,9 @@ class Checks:
 
         os.environ.setdefault(process.RECORD_VARIABLE, "1")
         of_main = getattr(self._config, "workerinput", {}).get("mainargv")
-        process.begin(["-m", "pytest", *of_main[1:]] if of_main else None)
+        if of_main:
+            process.named_by(["-m", "pytest", *of_main[1:]])
+        process.begin()
 
     # ---- the end
 

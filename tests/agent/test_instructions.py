@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -258,13 +258,16 @@ def test_breakpoint_locations_need_no_import() -> None:
     assert LABELS["double"] in lines and LABELS["shift"] in lines and 2 not in lines
 
 
-def test_code_may_be_dropped_at_the_end_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python has taken the names of modules away then."""
-    codes, raised = [compile("1", "program.py", "exec")], []
-    monkeypatch.setattr(sys, "unraisablehook", lambda what: raised.append(what.exc_value))
+def test_a_listing_goes_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its constants are the program's."""
+    codes = [compile("1", "program.py", "exec")]
     monkeypatch.setattr(disassembly.translators, "code_of", lambda translator: codes[0])
     monkeypatch.setattr(disassembly.bytecode, "instructions_of", lambda translator: ("instruction",))
-    listing = disassembly.Listings().of(None)  # type: ignore[arg-type]
-    monkeypatch.setattr(disassembly, "_ROOM", None)
+    listings = disassembly.Listings()
+    address = listings.of(None).address(0)  # type: ignore[arg-type]
+    listing = weakref.ref(listings.of(None))  # type: ignore[arg-type]
+    assert listings.find(hex(address))[0] is listing()
     codes.clear()
-    assert (listing.instructions, raised) == ((), [])
+    assert listing() is None
+    with pytest.raises(disassembly.BadAddress):
+        listings.find(hex(address))

@@ -25,7 +25,9 @@ async def server(folder: Path) -> AsyncIterator[Callable[..., Awaitable[str]]]:
     An answer of more than 1,200 tokens fails.
     """
     command = StdioServerParameters(
-        command=sys.executable, args=["-m", "dynascope", "mcp", str(folder)], env=adapter_environment()
+        command=sys.executable,
+        args=["-m", "dynascope", "mcp", str(folder)],
+        env=adapter_environment({"DYNASCOPE_FACTS": str(folder / ".dynascope")}),
     )
     async with Client(stdio_client(command)) as client:
 

@@ -127,6 +127,18 @@ def test_only_the_suspension_and_threads_name_pydevd():
     assert not wrong, "\n".join(wrong)
 
 
+def test_nothing_goes_with_an_object_by_python_code_that_dynamo_compiles():
+    of_python = {"WeakKeyDictionary", "WeakValueDictionary", "WeakSet", "WeakMethod", "finalize"}
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if wing(path) == "agent"
+        for line, name in [*identifiers(path), *imports(path)]
+        if name.rpartition(".")[2] in of_python
+    ]
+    assert not wrong, "use `agent.internals.weak_keys` instead:\n" + "\n".join(wrong)
+
+
 READS_TEXT = {"compile", "match", "fullmatch", "search", "startswith", "removeprefix"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import shlex
 import sqlite3
@@ -13,6 +14,7 @@ import click
 from msgspec import Struct
 
 from dynascope.explain.compiles import CHANGED, MOVED
+from dynascope.explain.problem import given_name
 from dynascope.facts import model, store
 from dynascope.facts.alignment import Alignment
 from dynascope.facts.reader import Reader
@@ -100,7 +102,7 @@ class Sources:
             try:
                 content = Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
             except OSError:
-                content = ""
+                content = "".join(linecache.getlines(path))  # a cell of this process's notebook
             known = self._texts[path] = content.split("\n")
         return known
 
@@ -126,5 +128,7 @@ def shown_path(path: str) -> str:
     for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):
         if marker in path:
             return path.rpartition(marker)[2]
+    if name := given_name(path):
+        return name
     relative = os.path.relpath(path) if path else "<no file>"
     return path if relative.startswith("..") else relative

@@ -81,7 +81,7 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
 def printed(write: Callable[[Console], object]) -> str:
     """Return as text, without colours, what a function prints to a console."""
     out = io.StringIO()
-    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None))
+    write(Console(file=out, highlight=False, soft_wrap=True, color_system=None, force_jupyter=False))
     return out.getvalue().rstrip("\n")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.internals.codegen.generated import compiled_from
 from dynascope.agent.internals.frames import resume
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.program.functions import FunctionKey, key_of
 from dynascope.agent.program.user_code import real_path
 from dynascope.explain.breakpoints import LOADED, LOADED_MORE
@@ -97,7 +98,7 @@ class TracedFunctions:
         self._stopped_in: set[FunctionKey] = set()
         self._awaited: dict[FunctionKey, set[int]] = {}
         """Lines after a graph break that Dynamo has not traced yet."""
-        self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+        self._resumed: WeakKeys[types.CodeType, bool] = WeakKeys()
         """Resume functions that Dynamo has traced."""
         self._generated: dict[FunctionKey, list[weakref.ref[types.CodeType]]] = {}
         """The code generated for each function and its resume functions."""
@@ -138,12 +139,12 @@ class TracedFunctions:
         key = key_of(original)
         awaited = self._awaited.setdefault(key, set())
         if original is not code:
-            self._resumed.add(code)
+            self._resumed.put(code, True)
             awaited -= resume.lines_begun(code)
         waiting, seen = [code], {id(code)}
         while waiting:
             for continuation in resume.continuations(waiting.pop()):
-                if continuation not in self._resumed:
+                if not self._resumed.get(continuation):
                     awaited |= resume.lines_begun(continuation)
                 elif id(continuation) not in seen:
                     seen.add(id(continuation))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import types
-import weakref
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
 from dynascope.agent.internals.guards.costs import Costs, check, measure
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.facts.generated.model import EvaluatedGuard, GuardCosts, duration
 
-_measured: weakref.WeakKeyDictionary[Any, Costs] = weakref.WeakKeyDictionary()
+_measured: WeakKeys[Any, Costs] = WeakKeys()
 """The costs of each entry's guards, when they were measured last."""
 _MANY = 300
 """The number of guards above which what costs little is folded."""
@@ -40,7 +40,7 @@ def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], 
     costs = measure(entry.guards, values)
     if costs is None:
         return _text(code, entry, None, f"No costs: for the values in this frame {outcome_of(entry, values)}.")
-    _measured[entry.guards] = costs
+    _measured.put(entry.guards, costs)
     return _text(code, entry, costs, "") if whole else _folded_text(code, entry, costs)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, compile_id_of_cuda_graph
 from dynascope.agent.internals.graph.saved_values import Division, Partition
+from dynascope.agent.internals.weak_keys import WeakKeys
 
 _Partitions = dict[int, Partition]
 """The latest min cut of each thread whose graphs have not been logged yet."""
@@ -114,18 +114,20 @@ class _KernelNames:
     """The kernels of each graph that Inductor is lowering, with the stacks they are from."""
 
     def __init__(self) -> None:
-        self._by_graph: weakref.WeakKeyDictionary[Any, dict[str, list[list[str]]]] = weakref.WeakKeyDictionary()
+        self._by_graph: WeakKeys[Any, dict[str, list[list[str]]]] = WeakKeys()
 
     def defined(self, name: str, scheduling: Any, source: str, nodes: Iterable[Any], *args: Any, **more: Any) -> None:
         """Note a kernel (`torch._inductor.virtualized.V.graph`, 2.11)."""
         lowering = _lowering()
         while getattr(lowering, "parent", None) is not None:  # a branch of `torch.cond`
             lowering = lowering.parent
-        kernels = self._by_graph.setdefault(lowering, {})
+        kernels = self._by_graph.get(lowering)
+        if kernels is None:
+            kernels = self._by_graph.put(lowering, {})
         kernels.setdefault(name, []).append(_stacks(node for each in nodes for node in _origins(each)))
 
     def of(self, lowering: Any) -> dict[str, list[list[str]]]:
-        return self._by_graph.get(lowering, {})
+        return self._by_graph.get(lowering) or {}
 
 
 class KernelEvents(Events):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from torch.utils import _pytree
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.weak_keys import WeakKeys
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class BuiltFrom:
     """Whether the program has given a `guard_filter_fn`."""
 
 
-_known: weakref.WeakKeyDictionary[Any, BuiltFrom] = weakref.WeakKeyDictionary()
+_known: WeakKeys[Any, BuiltFrom] = WeakKeys()
 
 
 def built_from(guards: Any) -> BuiltFrom | None:
@@ -65,13 +65,14 @@ class BuildEvents(Events):
         built, self._built = {id(guard) for guard in self._built}, []
         written, self._shape_code = self._shape_code, []
         guards = [(as_before(guard), id(guard) in built) for guard in output.guards]
-        _known[manager.guard_manager] = BuiltFrom(
+        built_from = BuiltFrom(
             _state(output),
             _shape_code_parts(written) if written else None,
             [guard for guard, _ in guards],
             [guard for guard, is_kept in guards if not is_kept],
             kwargs.get("guard_filter_fn", args[2] if len(args) > 2 else None) is not None,
         )
+        _known.put(manager.guard_manager, built_from)
 
 
 def as_before(guard: Any) -> Any:

@@ -9,10 +9,11 @@ from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.exception_filters.facts import FactFilter, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
-from dynascope.agent.exception_filters.filter_source import CompilerEvent, ErrorMap, FilterSource, StopFor
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, StopFor
 from dynascope.agent.exception_filters.graph_breaks import Codegen, GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.suspension.stops import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
@@ -39,7 +40,7 @@ class ActiveFilters:
         self._hits = Hits(send)
         self._on: dict[str, list[ActiveFilter]] = {}
         self._installed: dict[str, FilterSource] = {}
-        self._shown: ErrorMap[bool] = ErrorMap()
+        self._shown: WeakKeys[BaseException, bool] = WeakKeys()
         """Errors that a filter has stopped for, at which no other filter stops."""
 
     def use(self, filters: Sequence[ActiveFilter]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import traceback
 import types
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from dynascope.agent.breakpoints.hits import HitContext, TracedFrame
 from dynascope.agent.events.wrapping import Events
@@ -150,20 +149,3 @@ class FilterSource:
 
 
 Value = TypeVar("Value")
-
-
-class ErrorMap(Generic[Value]):
-    """A weak mapping: it keeps no exception alive, and a value no longer than its exception."""
-
-    def __init__(self) -> None:
-        self._entries: dict[int, tuple[weakref.ref[BaseException], Value]] = {}
-
-    def get(self, error: BaseException | None) -> Value | None:
-        """Return the value of `error`, or None."""
-        entry = self._entries.get(id(error))
-        return entry[1] if entry is not None and entry[0]() is error else None
-
-    def put(self, error: BaseException, value: Value) -> None:
-        """Map `error`, whose class must be defined in Python: others have no weak references."""
-        key = id(error)
-        self._entries[key] = weakref.ref(error, lambda gone: self._entries.pop(key, None) and None), value

@@ -16,7 +16,6 @@ from dynascope.agent.events.codegen import CodegenEvents
 from dynascope.agent.events.graph_breaks import LeavingEvents, UnsupportedEvents
 from dynascope.agent.exception_filters.filter_source import (
     CompilerEvent,
-    ErrorMap,
     FilterSource,
     details_of,
     event_info,
@@ -31,6 +30,7 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import has_operations
 from dynascope.agent.internals.variables.variables import SideEffects
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.tracing.first_time import OncePerCompile
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops
@@ -46,10 +46,10 @@ class GraphBreaks(FilterSource):
     """Stop at graph breaks: committed ones, and on request those that Dynamo may still handle."""
 
     def install(self) -> None:
-        self._stacks: ErrorMap[list[Translator]] = ErrorMap()
+        self._stacks: WeakKeys[BaseException, list[Translator]] = WeakKeys()
         """The frames being traced when an error was raised, innermost first."""
-        self._told: ErrorMap[bool] = ErrorMap()
-        self._first_told: ErrorMap[bool] = ErrorMap()
+        self._told: WeakKeys[BaseException, bool] = WeakKeys()
+        self._first_told: WeakKeys[BaseException, bool] = WeakKeys()
         """Errors that stopped when raised, and those that repeat the message of one that did."""
         self._raised_reported, self._taken_reported = OncePerCompile(), OncePerCompile()
         failures = self.hook.failures

@@ -12,13 +12,12 @@ import threading
 import types
 import weakref
 import zlib
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from dynascope.agent.internals.frames import instructions as bytecode
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DisassembleBody, DisassembledInstruction, Source
 from dynascope.wire.to_agent import Disassemble
@@ -38,15 +37,12 @@ class BadAddress(Exception):
 class Listing:
     """The instructions of one code object, which is not kept alive."""
 
-    def __init__(
-        self, base: int, code: types.CodeType, instructions: tuple[Any, ...], dropped: Callable[[object], None]
-    ) -> None:
-        """Call `dropped` when the program has dropped the code."""
+    def __init__(self, base: int, code: types.CodeType, instructions: tuple[Any, ...]) -> None:
         self.base = base
         self.path, self.function, self.code_id = code.co_filename, code.co_qualname, id(code)
-        self._code = weakref.ref(code, dropped)
+        self._code = weakref.ref(code)
         self.instructions = instructions
-        """Dynamo's instructions; none when the code is dropped: their constants were the program's."""
+        """Dynamo's instructions, whose constants are the program's."""
         self._rows: list[bytecode.Instruction] | None = None
 
     def is_of(self, code: types.CodeType) -> bool:
@@ -73,8 +69,8 @@ class Listings:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # code may be dropped while it is held
-        self._by_code: dict[int, Listing] = {}
-        self._by_number: dict[int, Listing] = {}
+        self._by_code: WeakKeys[types.CodeType, Listing] = WeakKeys()  # a listing goes with its code
+        self._by_number: dict[int, weakref.ref[Listing]] = {}
 
     def address_of(self, translator: Translator) -> str:
         """Return the address of the frame's next instruction or, in a caller, the current one."""
@@ -85,22 +81,16 @@ class Listings:
         """Return the listing of this frame's code, created at the first stop in it."""
         code = translators.code_of(translator)
         with self._lock:
-            listing = self._by_code.get(id(code))
+            listing = self._by_code.get(code)
             if listing is None:
+                self._by_number = {number: each for number, each in self._by_number.items() if each() is not None}
                 number = number_of(code)
                 while number in self._by_number:
                     number += 1
-                dropped = partial(self._forget, id(code), number)
-                listing = Listing(_ROOM * number, code, bytecode.instructions_of(translator), dropped)
-                self._by_code[id(code)] = self._by_number[number] = listing
+                listing = Listing(_ROOM * number, code, bytecode.instructions_of(translator))
+                self._by_code.put(code, listing)
+                self._by_number[number] = weakref.ref(listing)
             return listing
-
-    def _forget(self, code_id: int, number: int, _: object) -> None:
-        # at the end of a program the names of this module may be gone
-        with self._lock:
-            listing = self._by_code.pop(code_id)
-            del self._by_number[number]
-        listing.instructions = ()
 
     def find(self, reference: str, offset: int = 0) -> tuple[Listing, int]:
         """Return listing and index of the instruction `offset` bytes on. Raises BadAddress."""
@@ -116,7 +106,8 @@ class Listings:
             raise BadAddress(f"{reference!r} is not an address: use one of a listing (0x5c21f0e00026).") from None
         number, rest = divmod(address, _ROOM)
         with self._lock:
-            listing = self._by_number.get(number)
+            known = self._by_number.get(number)
+            listing = None if known is None else known()
         if listing is None:
             raise BadAddress(
                 f"There is no code at {reference}: only code shown at a compile-time stop has addresses.", True

@@ -43,21 +43,25 @@ _LAST = -1000
 """A priority of `multiprocessing`, after those that programs have."""
 
 _arguments: Sequence[str] | None = None
-"""See `begin`."""
+"""See `named_by`."""
 
 _recording: _Recording | None = None
 _abandoned: list[Writer] = []
 """Writers of parent processes: closing one in a forked child would drop the parent's locks."""
 
 
-def begin(arguments: Sequence[str] | None = None) -> None:
-    """Record every compile from now on; a second call does nothing. Never imports torch.
+def begin() -> None:
+    """Record every compile from now on; a second call does nothing. Never imports torch."""
+    _begun().begin()
 
-    `arguments` are those of the user's `python`, where `sys.argv` is not: in a worker of a test run.
+
+def named_by(arguments: Sequence[str]) -> None:
+    """Take these for what the user typed after `python`.
+
+    For processes in which `sys.argv` is something else, such as a worker of a test run.
     """
     global _arguments
-    _arguments = arguments or _arguments
-    _begun().begin()
+    _arguments = arguments
 
 
 def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Callable[[], None]:

@@ -8,13 +8,14 @@ report. Used on the compiling thread.
 from __future__ import annotations
 
 import inspect
+import weakref
 from typing import Any
-from weakref import WeakValueDictionary
 
 from dynascope.agent.internals.compile.growth import Growth, SymbolDecision
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import operation_text
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.tape.code import code_facts
 from dynascope.agent.tape.instructions import FrameId, Position, TracedInstructions
 from dynascope.agent.tape.tape import NO_CALL, NO_TEXT, Segment, Tape, Value
@@ -70,7 +71,7 @@ class LineWriter:
         self.growth = Growth(self.output)
         self._signs: tuple[int, ...] = ()
         self._guard_count = 0
-        _writers[id(self.output)] = self
+        _writers.put(self.output, weakref.ref(self))
 
     # ---- what happens
 
@@ -150,12 +151,11 @@ class LineWriter:
         self.tape.nodes.add(self.segment, text, number(node.name), calculated)
 
 
-_writers: WeakValueDictionary[int, LineWriter] = WeakValueDictionary()
-"""The writer of each attempt in progress, by the identity of its `OutputGraph`."""
+_writers: WeakKeys[Any, weakref.ref[LineWriter]] = WeakKeys()
+"""The writer of each attempt in progress, by its `OutputGraph`."""
 
 
 def writer_of(outermost: Translator) -> LineWriter:
     """Return the writer of the attempt that traces this frame, a debugger's if there is one."""
-    output = translators.output_of(outermost)
-    writer = _writers.get(id(output))
-    return writer if writer is not None and writer.output is output else LineWriter(outermost)
+    known = _writers.get(translators.output_of(outermost))
+    return (known and known()) or LineWriter(outermost)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import time
-import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from dynascope.agent.events.autograd.compiled_autograd import Compiler, Given
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
 from dynascope.agent.internals.autograd.state import capture_id, graph_of
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.facts.user_stack import UserFrame
 
 
@@ -170,7 +170,7 @@ class Captures:
     """Record captures as an observer does; `of` returns one."""
 
     def __init__(self) -> None:
-        self._known: weakref.WeakKeyDictionary[Compiler, Capture] = weakref.WeakKeyDictionary()
+        self._known: WeakKeys[Compiler, Capture] = WeakKeys()
         self._failed: deque[Capture] = deque(maxlen=16)
         """Kept because their compilers are deleted, while the cache has their nodes."""
 
@@ -178,7 +178,7 @@ class Captures:
         """Return the record of a capture, with only an id if it was not observed."""
         capture = self._known.get(compiler)
         if capture is None:
-            capture = self._known[compiler] = Capture(capture_id(compiler))
+            capture = self._known.put(compiler, Capture(capture_id(compiler)))
         return capture
 
     def before(self, capture: Capture) -> list[Capture]:
@@ -200,7 +200,7 @@ class Captures:
             began=time.perf_counter(),
             clearings=autograd_cache.clearings(),
         )
-        self._known[compiler] = capture
+        self._known.put(compiler, capture)
         capture.keys = given.keys()
         return capture
 

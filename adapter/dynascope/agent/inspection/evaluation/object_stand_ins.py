@@ -7,7 +7,6 @@ and runs its methods on itself, so that `self.helper(x)` computes the same on sh
 from __future__ import annotations
 
 import types
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
@@ -22,13 +21,14 @@ from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake
 from dynascope.agent.internals.variables.held import MISSING
 from dynascope.agent.internals.variables.variables import class_name
+from dynascope.agent.internals.weak_keys import WeakKeys
 
 TOLD = frozenset({"__class__", "data_ptr", "grad", "grad_fn"})
 """Attributes that an expression reads with `attribute`, because a fake has its own."""
 
 _KEPT = "_dynascope_original"
 
-_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+_classes: WeakKeys[type, type] = WeakKeys()
 _SPECIAL = (
     "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul "
     "truediv floordiv mod pow neg pos abs invert and or xor enter exit"
@@ -110,7 +110,7 @@ def object_stand_in(
     stand_in_class = _classes.get(cls)
     if stand_in_class is None:
         namespace = {"__slots__": (), "__module__": cls.__module__}
-        stand_in_class = _classes[cls] = type(class_name(cls), (_ObjectStandIn,), namespace)
+        stand_in_class = _classes.put(cls, type(class_name(cls), (_ObjectStandIn,), namespace))
     stand_in: StandIn = object.__new__(stand_in_class)
     state = _StandInState(shadow, cls, real, pending, builtin_part)
     for field, value in (("named", named), ("state", state)):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import functools
 import types
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -40,6 +39,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     symbolic_text,
 )
 from dynascope.agent.internals.variables.held import MISSING
+from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.program.interruption import is_of_program
 from dynascope.wire.dap import VariablePresentationHint
 
@@ -198,14 +198,12 @@ _parts: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 
 _Storage = tuple[bool, tuple[types.MemberDescriptorType, ...]]
-_storages: weakref.WeakKeyDictionary[type, _Storage] = weakref.WeakKeyDictionary()
+_storages: WeakKeys[type, _Storage] = WeakKeys()
 
 
 def _storage(cls: type) -> _Storage:
     """Return whether instances have a `__dict__` that is not a user's property, and the slots."""
-    if cls not in _storages:
-        _storages[cls] = _find_storage(cls)
-    return _storages[cls]
+    return _storages.get(cls) or _storages.put(cls, _find_storage(cls))
 
 
 def _find_storage(cls: type) -> _Storage:

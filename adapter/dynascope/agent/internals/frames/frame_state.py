@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dis
 import types
-import weakref
 from typing import Any
 
 from dynascope.agent.internals.frames.resume import is_resume_function, original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of
 from dynascope.agent.internals.variables.variables import SideEffects
+from dynascope.agent.internals.weak_keys import WeakKeys
 
 _LOCAL_CHANGE = frozenset({"STORE_FAST", "DELETE_FAST"})
-_names_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], list[str]]] = weakref.WeakKeyDictionary()
+_names_by_code: WeakKeys[types.CodeType, dict[frozenset[str], list[str]]] = WeakKeys()
 PRUNED = "dynascope_pruned"
 """The key in a frame's `__dict__`, at a stop where its graph has ended, of the locals that Dynamo has dropped."""
 _GLOBAL_ACCESS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL"})
@@ -96,7 +96,9 @@ def _names_used(code: types.CodeType, opnames: frozenset[str]) -> list[str]:
 
     The opcodes are searched in the bytes: `dis` takes 0.1 s for ten thousand lines.
     """
-    known = _names_by_code.setdefault(code, {})
+    known = _names_by_code.get(code)
+    if known is None:
+        known = _names_by_code.put(code, {})
     if opnames not in known:
         raw = code.co_code
         opcodes = raw[::2]

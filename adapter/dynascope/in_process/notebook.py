@@ -1,0 +1,123 @@
+"""The extension of IPython: `%load_ext dynascope`, then `%%dynascope` records a cell, `%dynascope attach` debugs one.
+
+Cells have IPython's numbers wherever a file is named: `In [3]:5`. Lines count from the line of `%%dynascope`, as the
+notebook numbers them.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.recorder import process
+from dynascope.explain.kinds import KINDS
+from dynascope.explain.problem import Problem, given_name, name_files
+from dynascope.in_process.record import record
+from dynascope.in_process.recording import Recording, store_of
+
+_COLOURS = {"error": "#d1242f", "warning": "#9a6700"}
+_OTHERS = "#57606a"
+_USAGE = "%%dynascope [--graphs] above the code of a cell, or %dynascope attach"
+
+
+def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
+    """Add the magics to a shell of IPython.
+
+    It is an `IPython.core.interactiveshell.InteractiveShell`; `listen` is `dynascope.listen`.
+    """
+    name_files(lambda path: _cell(shell, path))
+    if "ipykernel" in sys.modules:  # its command line is nothing that a user has typed
+        process.named_by([os.path.basename(os.environ.get("JPY_SESSION_NAME") or "notebook")])
+
+    def record_cell(line: str, cell: str) -> None:
+        """Record what the cell compiles, as `trace`; `--graphs` keeps the graphs' code."""
+        __tracebackhide__ = True
+        options = line.split()
+        if options not in ([], ["--graphs"]):
+            _refuse(f"There is no option {line.strip()!r}. {_USAGE}")
+        code = f"# %%dynascope {line}\n{cell}"  # lines count from the magic's; IPython removes empty ones
+        number, following = len(shell.user_ns["In"]) - 1, shell.execution_count
+        shell.execution_count = number  # from IPython 9 on it is that of the next cell while one runs
+        try:
+            with record(graphs=bool(options)) as trace:
+                result = shell.run_cell(code)
+        finally:
+            shell.execution_count = following
+        shell.user_ns["trace"] = trace
+        _show(trace, code, f"In [{number}]")
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None:  # its traceback is shown already; the cells below are not to be run
+            _refuse(f"the cell raised {type(error).__name__}")
+
+    def ask(line: str) -> None:
+        """Let a debugger attach to this kernel, and say how it does."""
+        if line.split() != ["attach"]:
+            _refuse(_USAGE)
+        host, port = listen()
+        configuration = {
+            "type": "dynascope",
+            "request": "attach",
+            "name": "Attach to the Notebook",
+            "connect": {"host": host, "port": port},
+        }
+        print(
+            f"In VS Code, in launch.json:\n{json.dumps(configuration)}\nIn a terminal:\ndynascope attach {host}:{port}"
+        )
+
+    shell.register_magic_function(record_cell, "cell", "dynascope")
+    shell.register_magic_function(ask, "line", "dynascope")
+
+
+def _cell(shell: Any, path: str) -> str | None:
+    """Return `In [3]` for the file of a cell, or None.
+
+    Calls `IPython.core.compilerop.CachingCompiler.format_code_name` (IPython 8.0).
+    """
+    found = shell.compile.format_code_name(path)
+    return found[1].replace("In[", "In [") if found else None
+
+
+def _refuse(text: str) -> None:
+    """Raise an error that IPython shows without a traceback."""
+    from IPython.core.error import UsageError
+
+    raise UsageError(text)
+
+
+def _show(trace: Recording, cell: str, name: str) -> None:
+    """Print what to mend first.
+
+    Where a notebook shows pages, the cell with its marked lines and the report come below.
+    """
+    print(trace)
+    if "ipykernel" not in sys.modules or not trace.counts()["compiles"]:
+        return
+    from IPython.display import HTML, display
+
+    with store_of(trace).reading() as (_, summary):
+        marked = _marked(cell, name, summary.problems)
+    display(HTML(marked + f"<details><summary>Report</summary>{trace._repr_html_()}</details>"))
+
+
+def _marked(cell: str, name: str, problems: list[Problem]) -> str:
+    """Return the lines of the cell as HTML, each with its problems; "" without such."""
+    found: dict[int, list[Problem]] = {}
+    for each in problems:
+        if given_name(each.place.path) == name:
+            found.setdefault(each.place.line, []).append(each)
+    if not found:
+        return ""
+    rows = []
+    for number, line in enumerate(cell.splitlines()[1:], 2):
+        told = "".join(map(_mark, found.get(number, ())))
+        rows.append(f"{number:4}  {html.escape(line)}{told}")
+    return f"<pre>{chr(10).join(rows)}</pre>"
+
+
+def _mark(problem: Problem) -> str:
+    colour = _COLOURS.get(KINDS[problem.kind].severity, _OTHERS)
+    return f'  <span style="color:{colour}">◂ {html.escape(problem.title)}</span>'
