@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.agent.recorder import process
 from dynascope.facts.generated import recorded
 from dynascope.facts.model import hash_lines
 from dynascope.facts.reader import Reader
@@ -194,3 +195,9 @@ def test_a_program_that_comes_through_a_pipe_is_read_once(tmp_path: Path):
     started = f"exec {sys.executable} -m dynascope.agent.session.startup.record_launcher <(cat program.py)"
     done = subprocess.run(["bash", "-c", started], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr, done.returncode) == ("ran\n", "", 0)
+
+
+def test_a_worker_of_a_test_run_is_named_by_what_was_typed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(process, "_arguments", None)
+    process.named_by(["-m", "pytest", "-n", "2", "a test.py"])
+    assert process.run_of_this_process("a launch", 0.0).program == "-m pytest -n 2 'a test.py'"
