@@ -25,6 +25,8 @@ from tests.support.marks import ROOT
 QUICK = "not cuda and not matrix"
 QUICK_TESTS = [f"tests/{name}" for name in ("unit", "agent", "dap", "facts", "lsp", "terminal")]
 PRODUCT = ["adapter", "lsp"]
+NO_TESTS = 5
+"""pytest's exit code where none is chosen."""
 WITHOUT_PLUGIN = ["-p", "no:dynascope"]
 """The plugin is named by what is installed here, and is not in an older checkout."""
 
@@ -108,6 +110,8 @@ def failures(copy: Path, workers: int, is_at_head: bool, *arguments: str) -> lis
         text=True,
     )
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    if not failed and run.returncode not in (0, NO_TESTS):
+        raise click.ClickException(f"pytest has run no tests:\n{run.stdout}{run.stderr}")
     return [test for test in failed if is_at_head or name(test) in quick_tests() or (ROOT / test).is_file()]
 
 
