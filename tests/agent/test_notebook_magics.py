@@ -106,7 +106,7 @@ def test_a_breakpoint_in_a_cell_stops_while_dynamo_traces_it(kernel: Kernel):
     configuration = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
     assert (
         configuration["request"] == "attach"
-        and f"dynascope attach 127.0.0.1:{configuration['connect']['port']}" in told
+        and f"dynascope debug --connect 127.0.0.1:{configuration['connect']['port']}" in told
     )
     kernel.run(COMPILED)
     path = kernel.run("print(f.__wrapped__.__code__.co_filename)")[1].strip()

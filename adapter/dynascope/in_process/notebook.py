@@ -64,9 +64,8 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
             "name": "Attach to the Notebook",
             "connect": {"host": host, "port": port},
         }
-        print(
-            f"In VS Code, in launch.json:\n{json.dumps(configuration)}\nIn a terminal:\ndynascope attach {host}:{port}"
-        )
+        print(f"In VS Code, in launch.json:\n{json.dumps(configuration)}")
+        print(f"In a terminal:\ndynascope debug --connect {host}:{port} -b FUNCTION")
 
     shell.register_magic_function(record_cell, "cell", "dynascope")
     shell.register_magic_function(ask, "line", "dynascope")

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import BinaryIO
 
 import click
 
 from dynascope.terminal.program import LaunchedProgram
 from dynascope.wire.command_lines import MODULES, module_or_script
 
+_TAKES_VALUE = "-b", "--break", "--catch", "--commands", "--command", "--rank", "--pid", "--connect", "--token-file"
+"""The options, other than `-m` and `-c`, that take the word after them."""
+
 
 class LikePython(click.Command):
     """Pass everything after `-m MODULE` or `-c CODE` to the program, as `python` does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        takes_value = {"-b", "--break", "--catch", "--commands", "--command", "--rank"}
+        takes_value = {*_TAKES_VALUE}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
             if args[position] == "--compiled-autograd":
@@ -60,6 +65,14 @@ class LikePython(click.Command):
     metavar="[=BACKEND]",
     help="Capture the program's backwards and compile them (default: with inductor).",
 )
+@click.option("--pid", type=int, metavar="N", help="Attach to a running process, which goes on at the end.")
+@click.option("--connect", metavar="HOST:PORT", help="Attach to a program that has called dynascope.listen().")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.File("rb"),
+    help="The file that listen() has printed, or one with the token; needed from another machine or user.",
+)
 @click.option("--rank", type=int, metavar="N", help="With torchrun: the rank to debug (default: 0).")
 @click.option(
     "--commands",
@@ -81,6 +94,9 @@ def debug(
     debug_dynamo: bool,
     record: bool,
     compiled_autograd: str | None,
+    pid: int | None,
+    connect: str | None,
+    token_file: BinaryIO | None,
     rank: int | None,
     command_file: Iterable[str] | None,
     command_lines: tuple[str, ...],
@@ -94,12 +110,13 @@ def debug(
     dynascope debug -b model.py:forward --command locals --command guards train.py
     dynascope debug -b model.py:12 pytest tests/test_model.py
     dynascope debug --rank 1 -b model.py:12 torchrun --nproc-per-node=2 train.py
+    dynascope debug -b model.py:12 --pid 4711
     """
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
     program = replace(
-        program_from(module, code, target),
+        _running(pid, connect, token_file, (module, code, *target)) or program_from(module, code, target),
         runtime=runtime,
         just_my_code=just_my_code,
         stop_on_entry=stop_on_entry,
@@ -131,6 +148,27 @@ def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str
     if not runtime:
         raise click.UsageError("the ranks of torchrun are found through debugpy: leave out --no-runtime")
     return rank or 0
+
+
+def _running(
+    pid: int | None, connect: str | None, token_file: BinaryIO | None, others: Iterable[str | None]
+) -> LaunchedProgram | None:
+    """Return the running program to attach to, or None. Raises click.UsageError."""
+    if pid is None and connect is None:
+        if token_file is not None:
+            raise click.UsageError("--token-file is for --connect HOST:PORT")
+        return None
+    if (pid is not None and connect is not None) or any(others):
+        raise click.UsageError("--pid and --connect exclude each other, and a program to be started")
+    if connect is None:
+        return LaunchedProgram("process", str(pid))
+    if not connect.rpartition(":")[2].isdecimal():
+        raise click.UsageError(f"--connect takes HOST:PORT, not {connect!r}")
+    token = None
+    if token_file is not None:
+        text = token_file.read().decode(errors="replace").strip()
+        token = json.loads(text)["token"] if text.startswith("{") else text
+    return LaunchedProgram("address", connect, token=token)
 
 
 def program_from(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:

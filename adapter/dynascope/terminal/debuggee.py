@@ -97,6 +97,8 @@ class Debuggee:
     """
 
     capabilities_of_client: ClassVar[Mapping[str, Any]] = WHO_WE_ARE
+    terminates: ClassVar[bool] = True
+    """Whether the program ends with the session."""
 
     def __init__(
         self,
@@ -236,10 +238,10 @@ class Debuggee:
     # ---- the end
 
     def close(self) -> None:
-        """End the program if it still runs, and the adapter with it."""
+        """End the program if it still runs and `terminates`, and the adapter."""
         if not self.ended:
             with suppress(RequestRefused, TimeoutError):
-                self._client.send("disconnect", {"terminateDebuggee": True}).result(5)
+                self._client.send("disconnect", {"terminateDebuggee": self.terminates}).result(5)
         self._client.close()
         if self._process is not None:
             try:

@@ -10,10 +10,14 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class LaunchedProgram:
-    """A script, a module or a piece of code, with its arguments. `to_launch` turns it into a DAP `launch` request."""
+    """A script, a module or a piece of code with its arguments, or a program that runs already.
 
-    kind: Literal["program", "module", "code"]
+    `to_launch` turns it into a DAP `launch` request, `to_attach` into an `attach` request.
+    """
+
+    kind: Literal["program", "module", "code", "process", "address"]
     target: str
+    """The file, name or text; of a running program the process id, or `HOST:PORT` of `dynascope.listen()`."""
     arguments: tuple[str, ...] = ()
     runtime: bool = True
     just_my_code: bool = True
@@ -25,17 +29,26 @@ class LaunchedProgram:
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
     rank: int | None = None
     """The rank to debug, if the program is torchrun."""
+    token: str | None = None
+    """The token of `dynascope.listen()`; None: that of the file which it leaves on this machine."""
     has_terminal: bool = True
     """Whether it writes to this process's own stdout and stderr; else its output comes in `output` events."""
 
     @property
     def name(self) -> str:
-        """Return its name for users: `train.py`, `-m package.train`, `-c …`, `torchrun`."""
+        """Return its name for users: `train.py`, `-m package.train`, `-c …`, `torchrun`, `process 123`."""
         if self.rank is not None:
             return "torchrun"
         if self.kind == "program":
             return os.path.basename(self.target)
+        if self.is_running:
+            return f"process {self.target}" if self.kind == "process" else f"the program at {self.target}"
         return f"-m {self.target}" if self.kind == "module" else "-c …"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs already, and goes on when the session ends."""
+        return self.kind in ("process", "address")
 
     @property
     def script(self) -> Path | None:
@@ -55,9 +68,23 @@ class LaunchedProgram:
             # the program writes to the terminal itself: nothing is re-encoded, and the order of all lines is kept
             "console": "integratedTerminal" if self.has_terminal else "internalConsole",
             "redirectOutput": not self.has_terminal,
+            "stopOnEntry": self.stop_on_entry,
+            **self._settings(),
+        }
+
+    def to_attach(self) -> dict[str, Any]:
+        """Return the arguments of a DAP `attach` request."""
+        host, _, port = self.target.rpartition(":")
+        where: dict[str, Any] = {"processId": int(self.target)} if self.kind == "process" else {}
+        if not where:
+            where = {"connect": {"host": host or "127.0.0.1", "port": int(port)}}
+            where |= {"token": self.token} if self.token else {}
+        return {"type": "dynascope", "request": "attach", "name": self.name, **where, **self._settings()}
+
+    def _settings(self) -> dict[str, Any]:
+        return {
             "runtime": self.runtime,
             "justMyCode": self.just_my_code,
-            "stopOnEntry": self.stop_on_entry,
             "debugDynamo": self.debug_dynamo,
             "record": self.record,
             "compiledAutograd": self.compiled_autograd or False,

@@ -163,4 +163,5 @@ def _begin(session: TerminalSession, has_breakpoints: bool) -> None:
             session.printer.error(str(error))
     else:
         name = session.program.name
-        session.printer.say(f"{name} is ready: `break FILE:LINE`, then `run`; `help` lists the commands")
+        then = "then `run` attaches" if session.program.is_running else "then `run`"
+        session.printer.say(f"{name} is ready: `break FILE:LINE`, {then}; `help` lists the commands")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from dynascope.terminal.attached import Attached
 from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import CommandError, RequestRefused
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter, still_stopped
@@ -67,7 +68,7 @@ class TerminalSession(Selection):
         """Run the program from its beginning to its first stop or its end. Raises StartFailed."""
         self.close()
         try:
-            self.debuggee = (Debuggee if self.program.rank is None else Rank)(
+            self.debuggee = self._kind_of_debuggee()(
                 self.program,
                 self.breakpoints,
                 self.printer.output,
@@ -86,9 +87,17 @@ class TerminalSession(Selection):
         except RequestRefused as error:
             self.close()
             self.exit_code = 1
-            raise StartFailed(f"{self.program.name} did not start: {error}") from error
+            failed = (
+                f"cannot attach to {self.program.name}"
+                if self.program.is_running
+                else f"{self.program.name} did not start"
+            )
+            raise StartFailed(f"{failed}: {error}") from error
         with deferred() as interrupts:
             self.follow(interrupts)
+
+    def _kind_of_debuggee(self) -> type[Debuggee]:
+        return Attached if self.program.is_running else Debuggee if self.program.rank is None else Rank
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Resume the program until its next stop or end. Raises CommandError.
@@ -117,12 +126,14 @@ class TerminalSession(Selection):
         try:
             stop = self._next_stop(interrupts, single_thread)
         except _StillRunning:
-            self.printer.say("still running; `continue` waits again, `quit` ends it")
+            quits = "lets it run on" if self.program.is_running else "ends it"
+            self.printer.say(f"still running; `continue` waits again, `quit` {quits}")
             return
         if stop is None:
             self.close()
             self.finished = True
-            self.printer.say(f"{self.program.name} ended with exit code {self.exit_code}", "dim")
+            how = "has ended" if self.program.is_running else f"ended with exit code {self.exit_code}"
+            self.printer.say(f"{self.program.name} {how}", "dim")
         else:
             self._arrive(stop)
 
@@ -162,8 +173,14 @@ class TerminalSession(Selection):
         return stop
 
     def run_to_end(self) -> None:
-        """Run the program to its end, through every stop. Raises CommandError."""
+        """Run the program to its end, through every stop. Raises CommandError.
+
+        One that ran already is left running.
+        """
         if self.debuggee is None and self.finished:
+            return
+        if self.debuggee is not None and self.program.is_running:
+            self.close()
             return
         for breakpoint in self.breakpoints:
             self.breakpoints.remove(breakpoint)
@@ -177,7 +194,7 @@ class TerminalSession(Selection):
             self.resume("continue")
 
     def close(self) -> None:
-        """End the program and its adapter; the breakpoints stay."""
+        """End the session, and the program unless it ran before; the breakpoints stay."""
         if self.debuggee is not None:
             debuggee, self.debuggee = self.debuggee, None
             ended = debuggee.ended
