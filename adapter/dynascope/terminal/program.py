@@ -36,7 +36,7 @@ class LaunchedProgram:
 
     @property
     def name(self) -> str:
-        """Return its name for users: `train.py`, `-m package.train`, `-c …`, `torchrun`, `process 123`."""
+        """Return its name for users: `train.py`, `-m package.train`, `torchrun`, `process 123`."""
         if self.rank is not None:
             return "torchrun"
         if self.kind == "program":
