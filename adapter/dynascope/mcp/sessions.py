@@ -20,9 +20,6 @@ from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import LaunchedProgram
 from dynascope.terminal.session import TerminalSession
 
-_ONLY_LOOK = {"disassemble", "timeline", "compare"}
-"""Commands that resume nothing, of the groups whose others do."""
-_MOVE = {"execution", "time_travel"}
 MOST = 4
 """So many sessions may be open: each has a program."""
 IDLE = 1800.0
@@ -57,14 +54,14 @@ class DebugSession:
     def move(self, command: str) -> None:
         """Begin to run a command that resumes the program. Raises CommandError and SessionRefused."""
         self._check_stopped()
-        if not _moves(command):
+        if not commands.parse(command)[0].resumes:
             raise SessionRefused(f"`{command}` resumes nothing: look(session, {command!r}).")
         self._begin(lambda: commands.execute(self._session, command))
 
     def look(self, command: str, seconds: float) -> None:
         """Run a command that resumes nothing. Raises CommandError, SessionRefused, and TimeoutError."""
         self._check_stopped()
-        if _moves(command):
+        if commands.parse(command)[0].resumes:
             raise SessionRefused(f"`{command}` resumes the program: go(session, {command!r}).")
         self._begin(lambda: commands.execute(self._session, command))
         if not self.wait(seconds):
@@ -133,12 +130,6 @@ class _Text(io.StringIO):
             self.seek(0)
             self.truncate()
             return text
-
-
-def _moves(line: str) -> bool:
-    """Whether a line is a command that resumes the program. Raises CommandError."""
-    found, _ = commands.parse(line)
-    return found.group in _MOVE and found.names[0] not in _ONLY_LOOK
 
 
 Session = DebugSession | RecordedProgram

@@ -27,6 +27,7 @@ class PromptCommand:
     repeats: bool = False
     needs_stop: bool = False
     missing: str = ""
+    resumes: bool = False
 
 
 _commands: list[PromptCommand] = []
@@ -34,12 +35,18 @@ _by_name: dict[str, PromptCommand] = {}
 
 
 def command(
-    *names: str, usage: str = "", repeats: bool = False, needs_stop: bool = False, missing: str = ""
+    *names: str,
+    usage: str = "",
+    repeats: bool = False,
+    needs_stop: bool = False,
+    missing: str = "",
+    resumes: bool = False,
 ) -> Callable[[Body], Body]:
     """Register a function as a command. Its docstring is its help; `help` lists the first line.
 
     `repeats`: an empty line repeats it. `needs_stop`: in a list of commands, the program is first run to a stop.
-    `missing`: the error when the command has no argument, before the program is run for it.
+    `missing`: the error when the command has no argument, before the program is run for it. `resumes`: the program goes
+    on, or ends.
     """
 
     def register(run: Body) -> Body:
@@ -47,7 +54,7 @@ def command(
         group = run.__module__.rpartition(".")[2]
         usage_line = f"{names[0]} {usage}".strip()
         registered = PromptCommand(
-            names, usage_line, summary, details.strip(), group, run, repeats, needs_stop, missing
+            names, usage_line, summary, details.strip(), group, run, repeats, needs_stop, missing, resumes
         )
         _commands.append(registered)
         _by_name.update(dict.fromkeys(names, registered))

@@ -13,7 +13,7 @@ _BEFORE, _AFTER = 8, 16
 _ALL = 4000
 
 
-@command("run")
+@command("run", resumes=True)
 def run(session: TerminalSession, argument: str) -> None:
     """Start the program."""
     if session.alive:
@@ -23,7 +23,7 @@ def run(session: TerminalSession, argument: str) -> None:
     session.start()
 
 
-@command("continue", "c", "cont", repeats=True)
+@command("continue", "c", "cont", repeats=True, resumes=True)
 def continue_(session: TerminalSession, argument: str) -> None:
     """Continue to the next stop; start the program if it has not been started."""
     if session.alive or session.finished:
@@ -32,13 +32,13 @@ def continue_(session: TerminalSession, argument: str) -> None:
         session.start()
 
 
-@command("next", "n", repeats=True, needs_stop=True)
+@command("next", "n", repeats=True, needs_stop=True, resumes=True)
 def next_(session: TerminalSession, argument: str) -> None:
     """Go to the next line of this frame, over calls."""
     repeat(session, argument, "next")
 
 
-@command("step", "s", usage="[COUNT | CALL]", repeats=True, needs_stop=True)
+@command("step", "s", usage="[COUNT | CALL]", repeats=True, needs_stop=True, resumes=True)
 def step(session: TerminalSession, argument: str) -> None:
     """Go to the next line, into calls: at compile time, into those Dynamo inlines.
 
@@ -50,7 +50,7 @@ def step(session: TerminalSession, argument: str) -> None:
         repeat(session, argument, "stepIn")
 
 
-@command("out", "finish", "return", "r", repeats=True, needs_stop=True)
+@command("out", "finish", "return", "r", repeats=True, needs_stop=True, resumes=True)
 def out(session: TerminalSession, argument: str) -> None:
     """Continue until this frame returns to its caller."""
     repeat(session, argument, "stepOut")
@@ -65,6 +65,7 @@ _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step"
     repeats=True,
     needs_stop=True,
     missing="what shall this thread do? `alone next`, `alone continue`",
+    resumes=True,
 )
 def single_thread(session: TerminalSession, argument: str) -> None:
     """Resume only this thread: other stopped threads stay stopped until `continue`."""
@@ -75,7 +76,7 @@ def single_thread(session: TerminalSession, argument: str) -> None:
     session.resume(_ALONE[name], {"singleThread": True})
 
 
-@command("pause")
+@command("pause", resumes=True)
 def pause(session: TerminalSession, argument: str) -> None:
     """Stop the running program where it is (Ctrl-C does the same)."""
     debuggee = session.need_program()
@@ -86,13 +87,13 @@ def pause(session: TerminalSession, argument: str) -> None:
         session.follow(interrupts)
 
 
-@command("restart")
+@command("restart", resumes=True)
 def restart(session: TerminalSession, argument: str) -> None:
     """End the program and run it again from its beginning, with the same breakpoints."""
     session.start()
 
 
-@command("quit", "q", "exit")
+@command("quit", "q", "exit", resumes=True)
 def quit_(session: TerminalSession, argument: str) -> None:
     """End the program and the debugger."""
     session.close()
@@ -160,13 +161,13 @@ def disassemble(session: TerminalSession, argument: str) -> None:
         session.printer.say(f"{mark}{number}  {row.address}  {row.instruction}", "bold" if here else "")
 
 
-@command("stepi", "si", usage="[COUNT]", repeats=True, needs_stop=True)
+@command("stepi", "si", usage="[COUNT]", repeats=True, needs_stop=True, resumes=True)
 def stepi(session: TerminalSession, argument: str) -> None:
     """Step by one instruction that Dynamo traces, into inlined calls; at run time, by one line."""
     repeat(session, argument, "stepIn", "instruction", "instructions")
 
 
-@command("nexti", "ni", usage="[COUNT]", repeats=True, needs_stop=True)
+@command("nexti", "ni", usage="[COUNT]", repeats=True, needs_stop=True, resumes=True)
 def nexti(session: TerminalSession, argument: str) -> None:
     """Step by one instruction that Dynamo traces, over calls; at run time, by one line."""
     repeat(session, argument, "next", "instruction", "instructions")

@@ -20,7 +20,7 @@ _ALL = 10_000
 """As many rows and events as the agent sends at once."""
 
 
-@command("back", "rn", usage="[COUNT]", repeats=True, needs_stop=True)
+@command("back", "rn", usage="[COUNT]", repeats=True, needs_stop=True, resumes=True)
 def back(session: TerminalSession, argument: str) -> None:
     """Go back to the line before this one, in this frame or its caller; at compile time only.
 
@@ -30,20 +30,20 @@ def back(session: TerminalSession, argument: str) -> None:
     repeat(session, argument, "stepBack", "line")
 
 
-@command("backi", "rni", usage="[COUNT]", repeats=True, needs_stop=True)
+@command("backi", "rni", usage="[COUNT]", repeats=True, needs_stop=True, resumes=True)
 def backi(session: TerminalSession, argument: str) -> None:
     """Go back by one instruction that Dynamo traces; at compile time only."""
     repeat(session, argument, "stepBack", "instruction")
 
 
-@command("rcontinue", "rc", repeats=True, needs_stop=True)
+@command("rcontinue", "rc", repeats=True, needs_stop=True, resumes=True)
 def reverse_continue(session: TerminalSession, argument: str) -> None:
     """Go back to the previous breakpoint in this compile, or to the compile's first line."""
     session.need_frame()
     session.resume("reverseContinue")
 
 
-@command("rframe", needs_stop=True)
+@command("rframe", needs_stop=True, resumes=True)
 def restart_frame(session: TerminalSession, argument: str) -> None:
     """Go back to the first line of this call (`up` and `down` select it); at compile time only."""
     frame = session.need_frame()
@@ -57,6 +57,7 @@ def restart_frame(session: TerminalSession, argument: str) -> None:
     usage="LINE | FILE:LINE | #EVENT",
     needs_stop=True,
     missing="to where? `jump 12`, `jump FILE:12`, or `jump #3` for event 3 of `timeline`",
+    resumes=True,
 )
 def jump(session: TerminalSession, argument: str) -> None:
     """Go back to where Dynamo last began a line, or to an event; at run time, set the next line.
