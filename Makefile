@@ -126,16 +126,16 @@ lint: $(READY) ## ruff and mypy --strict
 vsix: ## the packaged extension
 	cd vscode-extension && npm install --no-save --no-audit --no-fund --loglevel=error && npm run package
 
-# The packages are built from the source distribution, and used where there is nothing else but torch.
+# The wheel is built from the source distribution. Wheel and extension are used where there is nothing else but torch.
 release-check: setup-e2e ## build wheel, sdist and extension; install them into an empty environment and workbench; run the sample
 	rm -rf dist .venvs/release .venvs/empty && $(PYTHON) -m venv .venvs/release && $(PYTHON) -m venv .venvs/empty
 	.venvs/release/bin/python -m pip install -q --upgrade 'pip >= 25.1' && .venvs/release/bin/python -m pip install -q --group release
 	.venvs/release/bin/python -m build --outdir dist .
 	.venvs/release/bin/python -m twine check --strict dist/*
 	$(MAKE) vsix && cp vscode-extension/dynascope.vsix dist/
-	.venvs/release/bin/python -m tests.support.release dist .venvs/empty '$(TORCH)'
+	.venvs/release/bin/python -m tests.support.release dist .venvs/empty '$(if $(filter installed,$(TORCH)),torch,$(TORCH))'
 	.venvs/release/bin/cyclonedx-py environment --output-reproducible --of JSON -o dist/dynascope.cdx.json .venvs/empty
-	tests/e2e/run.sh $(CURDIR)/.venvs/empty/bin/python '^(the package has|from an empty folder)'
+	DYNASCOPE_VSIX=$(CURDIR)/dist/dynascope.vsix tests/e2e/run.sh $(CURDIR)/.venvs/empty/bin/python '^(the package has|from an empty folder)'
 
 clean: ## remove every environment and build product
 	rm -rf .venvs dist vscode-extension/{dist,node_modules,*.vsix} tests/e2e/{node_modules,artefacts}

@@ -6,6 +6,7 @@ tests for which neither asks, and nothing but pytest is imported before one does
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,12 @@ class Checks:
         """The problems of all tests, by id."""
         self._torch_version = ""
         self._recorded = 0
+        is_recorded = config.getoption("dynascope_report") or os.environ.get("DYNASCOPE_RECORD")
+        of_main = getattr(config, "workerinput", {}).get("mainargv")
+        if is_recorded and of_main:  # the command line of a worker of xdist says nothing
+            from dynascope.agent.recorder import process
+
+            process.named_by(["-m", "pytest", *of_main[1:]])
         if config.getoption("dynascope_report"):
             self._begin_report()
 
@@ -149,14 +156,9 @@ class Checks:
 
     def _begin_report(self) -> None:
         """Record this process and its child processes, such as the workers of xdist."""
-        import os
-
         from dynascope.agent.recorder import process
 
         os.environ.setdefault(process.RECORD_VARIABLE, "1")
-        of_main = getattr(self._config, "workerinput", {}).get("mainargv")
-        if of_main:
-            process.named_by(["-m", "pytest", *of_main[1:]])
         process.begin()
 
     # ---- the end

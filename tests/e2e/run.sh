@@ -12,7 +12,7 @@ cd "$HERE/../../vscode-extension"
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm install --no-save "${quiet[@]}" # not `npm ci`: a lock without download addresses lacks what it wants of optional parts
 npm run --silent check
 npm run --silent test
-npm run --silent package
+[ -n "${DYNASCOPE_VSIX:-}" ] || npm run --silent package # else a package that is made already is tried
 cd "$HERE"
 pattern=${2:-}
 # Each file has its own server, browser and folders, and mostly waits: two at a time.

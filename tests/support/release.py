@@ -49,7 +49,7 @@ def _check_versions(wheel: Path, sdist: Path, extension: Path) -> str:
         manifest = json.loads(package.read("extension/package.json"))
         (inner,) = (Path(name).name for name in package.namelist() if name.endswith(".whl"))
         changes = package.read("extension/changelog.md").decode()
-    newest = re.search(r"^## (\d\S*)", changes, re.MULTILINE)
+    newest = re.search(r"^## (\S+)", changes, re.MULTILINE)
     version = manifest["version"]
     assert newest is not None and newest[1] == version, f"CHANGELOG.md does not begin with {version}"
     assert wheel.name == inner == f"dynascope-{version}-py3-none-any.whl", (wheel.name, inner, version)

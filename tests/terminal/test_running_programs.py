@@ -31,6 +31,7 @@ def test_it_stops_is_looked_at_and_goes_on(tmp_path: Path) -> None:
         where = ["--connect", f"127.0.0.1:{port}", "--token-file", str(token)]
         code, out = debug(*where, "-b", f"{SERVING}:{line(SERVING, 'traced')}", "--command", "locals")
         assert code == 0 and "● compile time  compiled [" in out and "x  f32[3]" in out, out
+        assert debug(*where, "-b", f"{SERVING}:1", "--command", "breakpoints")[0] == 0
         running.assert_runs_on()
         assert running.end() == 0
     finally:
@@ -45,10 +46,14 @@ def test_it_stops_is_looked_at_and_goes_on(tmp_path: Path) -> None:
         (["--pid", "1", "train.py"], "exclude each other"),
         (["--connect", "here"], "--connect takes HOST:PORT, not 'here'"),
         (["--token-file", __file__, "train.py"], "--token-file is for --connect"),
+        (["--token-file", __file__, "--pid", "1"], "--token-file is for --connect"),
+        (["--stop-on-entry", "--pid", "1"], "leave out --stop-on-entry"),
+        (["--token-file", "no_token.json", "--connect", ":1"], "no_token.json has no token"),
         (["--pid", "999999999", "--command", "run"], "cannot attach to process 999999999: There is no process"),
     ],
 )
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_be_attached_to_is_said(arguments: list[str], why: str) -> None:
+    Path("no_token.json").write_text('{"host": ""}')
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code != 0 and why in result.output

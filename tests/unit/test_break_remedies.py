@@ -67,11 +67,32 @@ else:
 if x.sum() > 1:
     print(x)
     raise ValueError("more")
+for y in x:
+    if y > 2 and \\
+       y < 5:  # between
+        pass
+    elif y > 7:
+        raise ValueError(
+            "\\d"
+        )
+    else:
+        pass
+z = x if x.sum() > 3 else y
 """
 
 
 @pytest.mark.parametrize(
-    ("line", "first"), [(2, "Check in the graph"), (5, "Check in the graph"), (10, "If it chooses"), (11, "If it")]
+    ("line", "first"),
+    [
+        (2, "Check in the graph"),
+        (5, "Check in the graph"),
+        (10, "If it chooses"),
+        (11, "If it"),
+        (14, "If it"),
+        (16, "If it"),
+        (17, "Check in"),
+        (23, "If it"),
+    ],
 )
 def test_a_branch_that_only_raises_can_be_checked_in_the_graph(tmp_path: Path, line: int, first: str):
     file = tmp_path / "branches.py"

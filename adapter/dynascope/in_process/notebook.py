@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +29,7 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
     It is an `IPython.core.interactiveshell.InteractiveShell`; `listen` is `dynascope.listen`.
     """
     name_files(lambda path: _cell(shell, path))
-    if "ipykernel" in sys.modules:  # its command line is nothing that a user has typed
+    if _is_kernel(shell):  # its command line is nothing that a user has typed
         process.named_by([os.path.basename(os.environ.get("JPY_SESSION_NAME") or "notebook")])
 
     def record_cell(line: str, cell: str) -> None:
@@ -39,7 +38,12 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
         options = line.split()
         if options not in ([], ["--graphs"]):
             _refuse(f"There is no option {line.strip()!r}. {_USAGE}")
-        code = f"# %%dynascope {line}\n{cell}"  # lines count from the magic's; IPython removes empty ones
+        # lines count from the magic's, and IPython removes empty ones; another magic has to come first
+        code = cell if cell.startswith("%%") else f"# %%dynascope {line}\n{cell}"
+        if shell.should_run_async(code, transformed_cell=shell.transform_cell(code)):
+            _refuse(
+                "A cell with `await` outside of functions cannot be recorded: use `with dynascope.record() as trace:`"
+            )
         number, following = len(shell.user_ns["In"]) - 1, shell.execution_count
         shell.execution_count = number  # from IPython 9 on it is that of the next cell while one runs
         try:
@@ -48,7 +52,7 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
         finally:
             shell.execution_count = following
         shell.user_ns["trace"] = trace
-        _show(trace, code, f"In [{number}]")
+        _show(shell, trace, code, f"In [{number}]")
         error = result.error_before_exec or result.error_in_exec
         if error is not None:  # its traceback is shown already; the cells below are not to be run
             _refuse(f"the cell raised {type(error).__name__}")
@@ -71,6 +75,10 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
     shell.register_magic_function(ask, "line", "dynascope")
 
 
+def _is_kernel(shell: Any) -> bool:
+    return getattr(shell, "kernel", None) is not None
+
+
 def _cell(shell: Any, path: str) -> str | None:
     """Return `In [3]` for the file of a cell, or None.
 
@@ -87,13 +95,13 @@ def _refuse(text: str) -> None:
     raise UsageError(text)
 
 
-def _show(trace: Recording, cell: str, name: str) -> None:
+def _show(shell: Any, trace: Recording, cell: str, name: str) -> None:
     """Print what to mend first.
 
     Where a notebook shows pages, the cell with its marked lines and the report come below.
     """
     print(trace)
-    if "ipykernel" not in sys.modules or not trace.counts()["compiles"]:
+    if not _is_kernel(shell) or not trace.counts()["compiles"]:
         return
     from IPython.display import HTML, display
 

@@ -37,7 +37,7 @@ def run_and_check(command: Sequence[str], limits: Limits) -> int:
     except BaselineError as error:  # before the program runs, perhaps for hours
         raise click.UsageError(str(error)) from None
     launch = os.environ[LAUNCH_VARIABLE] = new_launch()
-    with subprocess.Popen(command) as program, _signals_forwarded_to(program):
+    with subprocess.Popen(command, close_fds=False) as program, _signals_forwarded_to(program):
         code = program.wait()
     if code < 0:
         _end_by(-code)

@@ -56,8 +56,8 @@ def print_told(each: Ranked, sources: Sources, console: Console) -> None:
     else:
         code = sources.line(problem.place.path, problem.place.line)
         console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")
-    if problem.kind == "backendFailure":
-        console.print(f"  {escape(one_line(' '.join(problem.details[:1])))}")
+    for detail in problem.details[:1] if problem.kind == "backendFailure" else ():
+        console.print(f"  {escape(one_line(detail))}")
     for note in [note for note in problem.notes if note.kind == "led to"][:1]:
         at = f" at {where(note.place)}" if note.place is not None else ""
         console.print(f"  {escape(note.text)} {escape(': '.join([note.subject, *note.details[:1]]))}{at}")

@@ -112,6 +112,8 @@ def debug(
     dynascope debug --rank 1 -b model.py:12 torchrun --nproc-per-node=2 train.py
     dynascope debug -b model.py:12 --pid 4711
     """
+    if stop_on_entry and (pid is not None or connect is not None):
+        raise click.UsageError("a program that runs already has no first line to stop at: leave out --stop-on-entry")
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
@@ -154,9 +156,9 @@ def _running(
     pid: int | None, connect: str | None, token_file: BinaryIO | None, others: Iterable[str | None]
 ) -> LaunchedProgram | None:
     """Return the running program to attach to, or None. Raises click.UsageError."""
+    if connect is None and token_file is not None:
+        raise click.UsageError("--token-file is for --connect HOST:PORT")
     if pid is None and connect is None:
-        if token_file is not None:
-            raise click.UsageError("--token-file is for --connect HOST:PORT")
         return None
     if (pid is not None and connect is not None) or any(others):
         raise click.UsageError("--pid and --connect exclude each other, and a program to be started")
@@ -164,11 +166,15 @@ def _running(
         return LaunchedProgram("process", str(pid))
     if not connect.rpartition(":")[2].isdecimal():
         raise click.UsageError(f"--connect takes HOST:PORT, not {connect!r}")
-    token = None
-    if token_file is not None:
-        text = token_file.read().decode(errors="replace").strip()
-        token = json.loads(text)["token"] if text.startswith("{") else text
-    return LaunchedProgram("address", connect, token=token)
+    return LaunchedProgram("address", connect, token=None if token_file is None else _token(token_file))
+
+
+def _token(file: BinaryIO) -> str:
+    text = file.read().decode(errors="replace").strip()
+    try:
+        return str(json.loads(text)["token"]) if text.startswith("{") else text
+    except (ValueError, KeyError):
+        raise click.UsageError(f"{file.name} has no token") from None
 
 
 def program_from(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:

@@ -77,7 +77,7 @@ class LaunchedProgram:
         host, _, port = self.target.rpartition(":")
         where: dict[str, Any] = {"processId": int(self.target)} if self.kind == "process" else {}
         if not where:
-            where = {"connect": {"host": host or "127.0.0.1", "port": int(port)}}
+            where = {"connect": {"host": host.strip("[]") or "127.0.0.1", "port": int(port)}}
             where |= {"token": self.token} if self.token else {}
         return {"type": "dynascope", "request": "attach", "name": self.name, **where, **self._settings()}
 

@@ -43,7 +43,9 @@ class Selection:
     def need_program(self) -> Debuggee:
         """Return the running program. Raises CommandError when there is none."""
         if self.debuggee is None:
-            gone = "has ended; `restart` runs it again" if self.finished else "is not running; `run` starts it"
+            starts = "attaches to it" if self.program.is_running else "starts it"
+            again = "" if self.program.is_running else "; `restart` runs it again"
+            gone = f"has ended{again}" if self.finished else f"is not running; `run` {starts}"
             raise CommandError(f"the program {gone}")
         return self.debuggee
 

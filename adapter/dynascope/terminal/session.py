@@ -177,10 +177,9 @@ class TerminalSession(Selection):
 
         One that ran already is left running.
         """
-        if self.debuggee is None and self.finished:
-            return
-        if self.debuggee is not None and self.program.is_running:
+        if self.program.is_running:
             self.close()
+        if self.program.is_running or (self.debuggee is None and self.finished):
             return
         for breakpoint in self.breakpoints:
             self.breakpoints.remove(breakpoint)

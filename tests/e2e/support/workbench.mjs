@@ -10,7 +10,7 @@ const HERE = path.dirname(import.meta.dirname);
 const CACHE = process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache');
 const ROOT = process.env.DYNASCOPE_WORKBENCH ?? path.join(CACHE, 'dynascope-workbench');
 const CODE_SERVER = path.join(ROOT, 'node_modules/code-server/out/node/entry.js');
-const VSIX = path.join(HERE, '../../vscode-extension/dynascope.vsix');
+const VSIX = process.env.DYNASCOPE_VSIX ?? path.join(HERE, '../../vscode-extension/dynascope.vsix');
 const ARTEFACTS = path.join(HERE, 'artefacts');
 
 /** How long anything in the workbench may take, in milliseconds: compile time on a busy two-core machine included. */

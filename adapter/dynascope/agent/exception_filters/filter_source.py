@@ -6,7 +6,7 @@ import traceback
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from dynascope.agent.breakpoints.hits import HitContext, TracedFrame
 from dynascope.agent.events.wrapping import Events
@@ -146,6 +146,3 @@ class FilterSource:
         else:
             self.hook.stop_at_skipped_frame(state, event.skipped_frame, stop)
         return True
-
-
-Value = TypeVar("Value")

@@ -41,13 +41,21 @@ class Listing:
         self.base = base
         self.path, self.function, self.code_id = code.co_filename, code.co_qualname, id(code)
         self._code = weakref.ref(code)
-        self.instructions = instructions
-        """Dynamo's instructions, whose constants are the program's."""
+        self._instructions: WeakKeys[types.CodeType, tuple[Any, ...]] = WeakKeys()
+        self._instructions.put(code, instructions)
         self._rows: list[bytecode.Instruction] | None = None
 
     def is_of(self, code: types.CodeType) -> bool:
         """Whether it lists this code object; another may have got the identity of one that is gone."""
         return self._code() is code
+
+    @property
+    def instructions(self) -> tuple[Any, ...]:
+        """Return Dynamo's instructions.
+
+        There are none once the code is dropped: their constants are the program's.
+        """
+        return self._instructions.get(self._code()) or ()
 
     @property
     def rows(self) -> list[bytecode.Instruction]:

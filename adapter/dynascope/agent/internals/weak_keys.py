@@ -48,6 +48,8 @@ class WeakKeys(Generic[K, V]):
 
     def _forget(self) -> None:
         """Drop the references to keys that are gone."""
-        for number, reference in list(self._references.items()):
-            if reference() is None and self._references.get(number) is reference:
-                del self._references[number]
+        for number, reference in self._references.copy().items():
+            if reference() is None:
+                taken = self._references.pop(number, None)
+                if taken is not None and taken() is not None:  # another thread's key has got the number
+                    self._references.setdefault(number, taken)

@@ -17,7 +17,8 @@ _ALL = 4000
 def run(session: TerminalSession, argument: str) -> None:
     """Start the program."""
     if session.alive:
-        raise CommandError("the program is running already; `continue` resumes it, `restart` starts it again")
+        again = "" if session.program.is_running else ", `restart` starts it again"
+        raise CommandError(f"the program is running already; `continue` resumes it{again}")
     if session.finished:
         session.need_program()
     session.start()
@@ -90,12 +91,14 @@ def pause(session: TerminalSession, argument: str) -> None:
 @command("restart", resumes=True)
 def restart(session: TerminalSession, argument: str) -> None:
     """End the program and run it again from its beginning, with the same breakpoints."""
+    if session.program.is_running:
+        raise CommandError("the program ran before this prompt, which cannot run it again; `continue` resumes it")
     session.start()
 
 
 @command("quit", "q", "exit", resumes=True)
 def quit_(session: TerminalSession, argument: str) -> None:
-    """End the program and the debugger."""
+    """End the program, unless it ran before, and the debugger."""
     session.close()
     session.leaving = True
 
