@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
 import pytest
 
 pytest.importorskip("torch")
 
 import torch
+from dynascope.agent.inspection.values.concrete import instance_dictionary, slots
 from dynascope.agent.internals.weak_keys import WeakKeys
 from torch._dynamo.utils import counters
 
@@ -58,6 +60,22 @@ def test_a_value_is_told_by_identity_and_goes_with_its_key():
         del Key.__eq__
     with pytest.raises(TypeError):
         known.put(3, "no weak references")
+
+
+def test_a_class_with_slots_goes_after_a_look_at_its_instances():
+    class Base:
+        __slots__ = ("above", "unset")
+
+    class Slotted(Base):
+        __slots__ = ("__weakref__", "here")
+
+    value = Slotted()
+    value.above, value.here = 1, 2
+    assert slots(value) == {"here": 2, "above": 1} and instance_dictionary(value) == {}
+    of_class = weakref.ref(Slotted)
+    del value, Base, Slotted
+    gc.collect()
+    assert of_class() is None
 
 
 def test_threads_may_use_one_at_the_same_time():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from dynascope.terminal import debuggee
 from dynascope.terminal.printing import VALUE_LENGTH, Printer, shorten
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.terminal.prompt import debug_program
 from dynascope.wire.dap import Thread
 
@@ -28,7 +28,7 @@ def debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
     def run(commands: str, scenario: str = "plain", breakpoints: tuple[str, ...] = ()) -> tuple[int, str]:
         monkeypatch.setattr(debuggee, "ADAPTER", (sys.executable, str(FAKE), scenario))
         code = debug_program(
-            LaunchedProgram("program", str(program)), breakpoints, (), commands.splitlines(), share_stdin=False
+            DebuggedProgram("program", str(program)), breakpoints, (), commands.splitlines(), share_stdin=False
         )
         return code, capfd.readouterr().out
 

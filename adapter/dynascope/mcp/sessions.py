@@ -17,7 +17,7 @@ from dynascope.mcp.recordings import RecordedProgram
 from dynascope.terminal import commands
 from dynascope.terminal.commands.breakpoints import catch, set_breakpoint
 from dynascope.terminal.printing import Printer
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.terminal.session import TerminalSession
 
 MOST = 4
@@ -35,7 +35,7 @@ class SessionRefused(Exception):
 class DebugSession:
     """A program under the debugger."""
 
-    def __init__(self, program: LaunchedProgram) -> None:
+    def __init__(self, program: DebuggedProgram) -> None:
         self._own, self._programs = _Text(), _Text()
         self._session = TerminalSession(
             program, Printer(self._own, self._programs), interactive=False, share_stdin=False

@@ -16,7 +16,7 @@ from dynascope.mcp.sessions import DebugSession, SessionRefused, Sessions
 from dynascope.report.explain_command import explained
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.command import program_from
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 
 PATIENCE = 40.0
 """Seconds after which a call answers that the program still runs: clients give a call up after a minute."""
@@ -162,7 +162,7 @@ class Tools:
         return ["locals:", *lines[:_LOCALS], *more]
 
 
-def _program(command: str) -> LaunchedProgram:
+def _program(command: str) -> DebuggedProgram:
     """Return the program of a command line as after `python`. Raises SessionRefused."""
     try:
         match shlex.split(command):

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import click
 
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.command_lines import MODULES, module_or_script
 
 _TAKES_VALUE = "-b", "--break", "--catch", "--commands", "--command", "--rank", "--pid", "--connect", "--token-file"
@@ -154,7 +154,7 @@ def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str
 
 def _running(
     pid: int | None, connect: str | None, token_file: BinaryIO | None, others: Iterable[str | None]
-) -> LaunchedProgram | None:
+) -> DebuggedProgram | None:
     """Return the running program to attach to, or None. Raises click.UsageError."""
     if connect is None and token_file is not None:
         raise click.UsageError("--token-file is for --connect HOST:PORT")
@@ -163,10 +163,10 @@ def _running(
     if (pid is not None and connect is not None) or any(others):
         raise click.UsageError("--pid and --connect exclude each other, and a program to be started")
     if connect is None:
-        return LaunchedProgram("process", str(pid))
+        return DebuggedProgram("process", str(pid))
     if not connect.rpartition(":")[2].isdecimal():
         raise click.UsageError(f"--connect takes HOST:PORT, not {connect!r}")
-    return LaunchedProgram("address", connect, token=None if token_file is None else _token(token_file))
+    return DebuggedProgram("address", connect, token=None if token_file is None else _token(token_file))
 
 
 def _token(file: BinaryIO) -> str:
@@ -177,22 +177,22 @@ def _token(file: BinaryIO) -> str:
         raise click.UsageError(f"{file.name} has no token") from None
 
 
-def program_from(module: str | None, code: str | None, target: tuple[str, ...]) -> LaunchedProgram:
+def program_from(module: str | None, code: str | None, target: tuple[str, ...]) -> DebuggedProgram:
     """Return the program that a command line names. Raises click.UsageError."""
     if module is not None and code is not None:
         raise click.UsageError("-m and -c exclude each other")
     if module is None and code is None and not target:
         raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
     if module is not None:
-        return LaunchedProgram("module", module, target)
+        return DebuggedProgram("module", module, target)
     if code is not None:
-        return LaunchedProgram("code", code, target)
+        return DebuggedProgram("code", code, target)
     if not os.path.exists(target[0]):
         command, script = module_or_script(target[0])
         if command is not None:
-            return LaunchedProgram("module", command, target[1:])
+            return DebuggedProgram("module", command, target[1:])
         if script is not None:
-            return LaunchedProgram("program", script, target[1:])
+            return DebuggedProgram("program", script, target[1:])
     try:
         open(target[0], "rb").close()
     except OSError as error:
@@ -200,4 +200,4 @@ def program_from(module: str | None, code: str | None, target: tuple[str, ...]) 
         is_module = name.isidentifier() and importlib.util.find_spec(name) is not None
         hint = f"; `-m {name}` debugs the module of that name" if is_module else ""
         raise click.UsageError(f"cannot read {name}: {error.strerror}{hint}") from error
-    return LaunchedProgram("program", target[0], target[1:])
+    return DebuggedProgram("program", target[0], target[1:])

@@ -18,7 +18,7 @@ import msgspec
 from dynascope.terminal.breakpoints import WATCHING, Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import AdapterProcess, RequestRefused
 from dynascope.terminal.locations import Group
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.dap import (
     Breakpoint,
     BreakpointChange,
@@ -102,7 +102,7 @@ class Debuggee:
 
     def __init__(
         self,
-        program: LaunchedProgram,
+        program: DebuggedProgram,
         breakpoints: Breakpoints,
         on_output: Callable[[Output], None],
         on_breakpoint: Callable[[Breakpoint], None],

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class LaunchedProgram:
+class DebuggedProgram:
     """A script, a module or a piece of code with its arguments, or a program that runs already.
 
     `to_launch` turns it into a DAP `launch` request, `to_attach` into an `attach` request.
@@ -41,12 +41,12 @@ class LaunchedProgram:
             return "torchrun"
         if self.kind == "program":
             return os.path.basename(self.target)
-        if self.is_running:
+        if self.ran_before:
             return f"process {self.target}" if self.kind == "process" else f"the program at {self.target}"
         return f"-m {self.target}" if self.kind == "module" else "-c …"
 
     @property
-    def is_running(self) -> bool:
+    def ran_before(self) -> bool:
         """Whether it runs already, and goes on when the session ends."""
         return self.kind in ("process", "address")
 

@@ -19,7 +19,7 @@ from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands.breakpoints import catch, set_breakpoint
 from dynascope.terminal.commands.inspection import local_names
 from dynascope.terminal.printing import Printer
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.terminal.session import StartFailed, TerminalSession
 
 PROMPT = "(dynascope) "
@@ -124,7 +124,7 @@ def _history() -> History:
 
 
 def debug_program(
-    program: LaunchedProgram,
+    program: DebuggedProgram,
     breakpoints: Sequence[str],
     filters: Sequence[str],
     lines: Iterable[str] | None,
@@ -163,5 +163,5 @@ def _begin(session: TerminalSession, has_breakpoints: bool) -> None:
             session.printer.error(str(error))
     else:
         name = session.program.name
-        then = "then `run` attaches" if session.program.is_running else "then `run`"
+        then = "then `run` attaches" if session.program.ran_before else "then `run`"
         session.printer.say(f"{name} is ready: `break FILE:LINE`, {then}; `help` lists the commands")

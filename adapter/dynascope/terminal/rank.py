@@ -11,7 +11,7 @@ import msgspec
 from dynascope.terminal.breakpoints import Breakpoints, Catching
 from dynascope.terminal.client import RequestRefused
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.dap import Output, StartDebugging
 
 
@@ -44,7 +44,7 @@ class _Job(Debuggee):
 
     capabilities_of_client: ClassVar[Mapping[str, Any]] = {**WHO_WE_ARE, "supportsStartDebuggingRequest": True}
 
-    def __init__(self, program: LaunchedProgram, on_output: Callable[[Output], None], share_stdin: bool) -> None:
+    def __init__(self, program: DebuggedProgram, on_output: Callable[[Output], None], share_stdin: bool) -> None:
         super().__init__(program, Breakpoints(), on_output, lambda breakpoint: None, share_stdin)
         self._configuration: dict[str, Any] | None = None
 

@@ -10,7 +10,7 @@ import msgspec
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.debuggee import Debuggee
 from dynascope.terminal.printing import lines_of
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.beyond_dap import FIRST_AGENT_ID
 from dynascope.wire.dap import (
     EvaluateResult,
@@ -31,7 +31,7 @@ PAGE = 100
 class Selection:
     """Hold the selected stop and frame, and request data of them; it prints and starts nothing."""
 
-    def __init__(self, program: LaunchedProgram) -> None:
+    def __init__(self, program: DebuggedProgram) -> None:
         self.program = program
         self.debuggee: Debuggee | None = None
         self.stop: Stopped | None = None
@@ -43,8 +43,8 @@ class Selection:
     def need_program(self) -> Debuggee:
         """Return the running program. Raises CommandError when there is none."""
         if self.debuggee is None:
-            starts = "attaches to it" if self.program.is_running else "starts it"
-            again = "" if self.program.is_running else "; `restart` runs it again"
+            starts = "attaches to it" if self.program.ran_before else "starts it"
+            again = "" if self.program.ran_before else "; `restart` runs it again"
             gone = f"has ended{again}" if self.finished else f"is not running; `run` {starts}"
             raise CommandError(f"the program {gone}")
         return self.debuggee

@@ -13,7 +13,7 @@ from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_a
 from dynascope.terminal.interrupts import Interrupts, deferred
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 from dynascope.terminal.rank import Rank
 from dynascope.terminal.selection import Selection
 from dynascope.wire.dap import (
@@ -44,7 +44,7 @@ class _StillRunning(Exception):
 class TerminalSession(Selection):
     """Serve one prompt, for all runs of the program."""
 
-    def __init__(self, program: LaunchedProgram, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
+    def __init__(self, program: DebuggedProgram, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
         """Let Ctrl-C pause the program if `interactive`; else it ends everything."""
         super().__init__(program)
         self.printer = printer
@@ -89,7 +89,7 @@ class TerminalSession(Selection):
             self.exit_code = 1
             failed = (
                 f"cannot attach to {self.program.name}"
-                if self.program.is_running
+                if self.program.ran_before
                 else f"{self.program.name} did not start"
             )
             raise StartFailed(f"{failed}: {error}") from error
@@ -97,7 +97,7 @@ class TerminalSession(Selection):
             self.follow(interrupts)
 
     def _kind_of_debuggee(self) -> type[Debuggee]:
-        return Attached if self.program.is_running else Debuggee if self.program.rank is None else Rank
+        return Attached if self.program.ran_before else Debuggee if self.program.rank is None else Rank
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Resume the program until its next stop or end. Raises CommandError.
@@ -126,13 +126,13 @@ class TerminalSession(Selection):
         try:
             stop = self._next_stop(interrupts, single_thread)
         except _StillRunning:
-            quits = "lets it run on" if self.program.is_running else "ends it"
+            quits = "lets it run on" if self.program.ran_before else "ends it"
             self.printer.say(f"still running; `continue` waits again, `quit` {quits}")
             return
         if stop is None:
             self.close()
             self.finished = True
-            how = "has ended" if self.program.is_running else f"ended with exit code {self.exit_code}"
+            how = "has ended" if self.program.ran_before else f"ended with exit code {self.exit_code}"
             self.printer.say(f"{self.program.name} {how}", "dim")
         else:
             self._arrive(stop)
@@ -177,9 +177,9 @@ class TerminalSession(Selection):
 
         One that ran already is left running.
         """
-        if self.program.is_running:
+        if self.program.ran_before:
             self.close()
-        if self.program.is_running or (self.debuggee is None and self.finished):
+        if self.program.ran_before or (self.debuggee is None and self.finished):
             return
         for breakpoint in self.breakpoints:
             self.breakpoints.remove(breakpoint)

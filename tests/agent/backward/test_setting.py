@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dynascope import compiled_autograd
 from dynascope.agent.backward.backward_breakpoints import CompiledAutograd
 from dynascope.terminal import command
-from dynascope.terminal.program import LaunchedProgram
+from dynascope.terminal.program import DebuggedProgram
 
 from tests.support.backward.engine_state import OFF, state
 
@@ -74,7 +74,7 @@ def test_a_backend_that_torch_does_not_know_leaves_it_off():
 def test_the_prompt_takes_it_before_the_program(
     words: list[str], backend: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[LaunchedProgram] = []
+    seen: list[DebuggedProgram] = []
     monkeypatch.setattr("dynascope.terminal.prompt.debug_program", lambda program, *more: seen.append(program) or 0)
     monkeypatch.setattr("signal.signal", lambda *handler: None)
     result = CliRunner().invoke(command.debug, [*words, "--command", "run", __file__, "--compiled-autograd"])

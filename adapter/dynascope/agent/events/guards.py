@@ -65,14 +65,14 @@ class BuildEvents(Events):
         built, self._built = {id(guard) for guard in self._built}, []
         written, self._shape_code = self._shape_code, []
         guards = [(as_before(guard), id(guard) in built) for guard in output.guards]
-        built_from = BuiltFrom(
+        known = BuiltFrom(
             _state(output),
             _shape_code_parts(written) if written else None,
             [guard for guard, _ in guards],
             [guard for guard, is_kept in guards if not is_kept],
             kwargs.get("guard_filter_fn", args[2] if len(args) > 2 else None) is not None,
         )
-        _known.put(manager.guard_manager, built_from)
+        _known.put(manager.guard_manager, known)
 
 
 def as_before(guard: Any) -> Any:

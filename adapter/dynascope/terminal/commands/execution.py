@@ -17,7 +17,7 @@ _ALL = 4000
 def run(session: TerminalSession, argument: str) -> None:
     """Start the program."""
     if session.alive:
-        again = "" if session.program.is_running else ", `restart` starts it again"
+        again = "" if session.program.ran_before else ", `restart` starts it again"
         raise CommandError(f"the program is running already; `continue` resumes it{again}")
     if session.finished:
         session.need_program()
@@ -91,7 +91,7 @@ def pause(session: TerminalSession, argument: str) -> None:
 @command("restart", resumes=True)
 def restart(session: TerminalSession, argument: str) -> None:
     """End the program and run it again from its beginning, with the same breakpoints."""
-    if session.program.is_running:
+    if session.program.ran_before:
         raise CommandError("the program ran before this prompt, which cannot run it again; `continue` resumes it")
     session.start()
 

@@ -197,12 +197,16 @@ _parts: dict[type, Callable[[Any], dict[str, Any]]] = {
 }
 
 
-_Storage = tuple[bool, tuple[types.MemberDescriptorType, ...]]
+_Storage = tuple[bool, tuple[str, ...]]
 _storages: WeakKeys[type, _Storage] = WeakKeys()
+"""Names, not descriptors: these would keep the class alive."""
 
 
 def _storage(cls: type) -> _Storage:
-    """Return whether instances have a `__dict__` that is not a user's property, and the slots."""
+    """Return whether instances have a `__dict__`, and the slots of this class alone.
+
+    A `__dict__` that the class defines as a property is the program's code, and does not count.
+    """
     return _storages.get(cls) or _storages.put(cls, _find_storage(cls))
 
 
@@ -210,9 +214,9 @@ def _find_storage(cls: type) -> _Storage:
     of_bases = [vars(base) for base in cls.__mro__]
     dictionary = next((content["__dict__"] for content in of_bases if "__dict__" in content), None)
     has_dictionary = type(dictionary) in (types.GetSetDescriptorType, types.MemberDescriptorType)
-    slotted = (descriptor for content in of_bases if "__slots__" in content for descriptor in content.values())
-    members = [d for d in slotted if type(d) is types.MemberDescriptorType and not d.__name__.startswith("__")]
-    return has_dictionary, tuple(members)
+    content = of_bases[0] if "__slots__" in of_bases[0] else {}
+    members = [name for name, each in content.items() if type(each) is types.MemberDescriptorType]
+    return has_dictionary, tuple(name for name in members if not name.startswith("__"))
 
 
 def instance_dictionary(value: Any) -> dict[str, Any]:
@@ -226,11 +230,12 @@ def instance_dictionary(value: Any) -> dict[str, Any]:
 def slots(value: Any) -> dict[str, Any]:
     """Return the values of `__slots__`, read by their descriptors, which run no user code."""
     values: dict[str, Any] = {}
-    for descriptor in _storage(type(value))[1]:
-        try:
-            values.setdefault(descriptor.__name__, descriptor.__get__(value, type(value)))
-        except AttributeError:  # not set yet
-            continue
+    for base in type(value).__mro__:
+        for name in _storage(base)[1]:
+            try:
+                values.setdefault(name, vars(base)[name].__get__(value, type(value)))
+            except (AttributeError, KeyError):  # not set yet; or the program has deleted the descriptor
+                continue
     return values
 
 
