@@ -77,6 +77,8 @@ def test_saved_values_are_those_that_autograd_keeps():
     nodes = {node.name for node in joint.graphs[0].nodes}
     assert again and told(again).keys() <= nodes and not told(again).keys() & values.keys()
     assert all(each for each in told(again).values())
+    computed = re.findall(r"^\w+ = .*  # .*\], (.*)$", again, re.MULTILINE)
+    assert set(computed) == {"computed again"}, "`forms from` shows these lines without the heading"
     compile(saved.text, "saved values", "exec")
 
 

@@ -61,7 +61,7 @@ def test_recompiles_specializations_skips_and_failures() -> None:
     found = {event.kind: event for event in reversed(events(session))}
     assert found["recompile"].text.startswith("Recompiled because of x.size()[0]: it does not match 0/0: ")
     assert found["recompile"].compile_id == "0/1"
-    assert found["recompile"].target_id is not None, "the line that has the guard was recorded"
+    assert found["recompile"].target_id is not None, "the line that has the guard is kept"
     assert re.fullmatch(r"Specialised: s\d+ \(x\.size\(\)\[0\]\) is fixed to 6", found["specialization"].text)
     assert found["skipped"].text.startswith(
         "Not compiled: limited runs as plain Python"
@@ -100,13 +100,13 @@ def test_each_event_leads_to_the_attempt_in_which_it_happened() -> None:
             ways[:] = [event.target_id for event in events(session) if event.compile_id.startswith("0/0")]
         if ways:
             assert session.go_back("goto", target=ways.pop(0)) is None
-        elif "recorded" in session.stops[-1].where and len(stops) < 2:
+        elif "past" in session.stops[-1].where and len(stops) < 2:
             stops.append(sum(event.kind == "stop" for event in events(session)))
             assert session.go_back("reverseContinue") is None  # from the end to the two stops
 
     session.at_stop = look_back
     stepped(session)
-    there = [stop.where.replace(" recorded", "") for stop in session.stops if "recorded" in stop.where]
+    there = [stop.where.replace(" past", "") for stop in session.stops if "past" in stop.where]
     first, body, broken = LABELS["first"], LABELS["loop_body"], LABELS["graph_break"]
     assert there[:6] == [
         f"fn [0/0]:{first}",

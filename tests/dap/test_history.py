@@ -118,7 +118,7 @@ def test_a_size_is_told_from_its_symbol_to_its_number(client: DapClient, tmp_pat
     events = client.request("dynascopeTimeline", {"count": 100})["events"]
     again = next(event for event in events if event["kind"] == "recompile")
     client.request("goto", {"threadId": stop.thread_id, "targetId": again["targetId"]})
-    assert client.wait_for_stop().where() == ("function [0/0 recorded]", 8)
+    assert client.wait_for_stop().where() == ("function [0/0 past]", 8)
 
 
 def history_of(stop: Stop, name: str) -> list[str]:
@@ -131,7 +131,7 @@ def test_a_session_can_do_without_histories(client: DapClient) -> None:
     client.launch(arguments, {COMPILED: [at("after")]})
     stop = client.wait_for_stop()
     assert "history" not in below(stop, "b")
-    with pytest.raises(RequestFailed, match="No history of this compile was recorded"):
+    with pytest.raises(RequestFailed, match="No history of this compile is kept"):
         stop.evaluate("ctx.history('b')")
 
 

@@ -1,4 +1,4 @@
-"""Back beyond the compile that is stopped: earlier compiles and attempts, as they were recorded."""
+"""Back beyond the compile that is stopped: past lines of earlier compiles and attempts."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def lines(stop: Stop, *commands: str) -> tuple[Stop, list[int]]:
 @WITH_AND_WITHOUT_DEBUGPY
 def test_back_into_an_earlier_compile_and_forward_out_of_it(client: DapClient, runtime: bool) -> None:
     live = second_compile(client, runtime)
-    recorded = live.step("reverseContinue")
-    first = "function [0/0 recorded]"
-    assert recorded.reason == "breakpoint" and recorded.where() == (first, at("last"))
-    assert recorded.description == "Recorded: compile [0/0]"
-    rows = recorded.locals()
+    past = live.step("reverseContinue")
+    first = "function [0/0 past]"
+    assert past.reason == "breakpoint" and past.where() == (first, at("last"))
+    assert past.description == "Past: compile [0/0]"
+    rows = past.locals()
     assert {name: row.value for name, row in rows.items()} == {"x": "f32[3]", "n": "2", "total": "f32[3]", "i": "1"}
     assert all(row.variables_reference == 0 for row in rows.values())
     loop, call, inner = at("call") - 1, at("call"), at("scale")
     commands = ["stepBack", "stepIn", "stepBack", "stepBack", "stepIn", "stepIn", "stepOut", "next", "reverseContinue"]
     expected = [loop, at("last"), loop, call, inner, inner + 1, loop, at("last"), at("first")]
-    stop, found = lines(recorded, *commands)
+    stop, found = lines(past, *commands)
     assert found == expected
     assert stop.where() == (first, at("first"))
-    assert "Nothing before this was recorded" in client.failure("stepBack", {"threadId": stop.thread_id})
+    assert "Nothing before this is kept" in client.failure("stepBack", {"threadId": stop.thread_id})
     stop = stop.step("continue")
     assert stop.where() == (first, at("last"))
     stop = stop.step("continue")
@@ -74,24 +74,22 @@ def test_reverse_finds_a_stop_from_before_going_back_in_that_compile(client: Dap
     stop = client.wait_for_stop()
     assert stop.where() == ("function [0/1]", at("call"))
     stop = stop.step("reverseContinue").step("reverseContinue")
-    assert stop.where() == ("function [0/0 recorded]", at("call")) and stop.reason == "breakpoint"
+    assert stop.where() == ("function [0/0 past]", at("call")) and stop.reason == "breakpoint"
     assert stop.locals()["i"].value == "1"
 
 
-def test_what_is_not_known_at_a_recorded_line_is_said(client: DapClient) -> None:
-    recorded = second_compile(client, True).step("reverseContinue")
-    assert recorded.evaluate("total").result == "f32[3]"
-    with pytest.raises(
-        RequestFailed, match=r"`total\.shape` cannot be known here: this line is shown as it was recorded"
-    ):
-        recorded.evaluate("total.shape")
-    frame = recorded.frames()[0]
-    assert {"Locals", "Guards", "Shapes", "Graph"} <= set(recorded.scopes(frame.id))
+def test_what_is_not_known_at_a_past_line_is_said(client: DapClient) -> None:
+    past = second_compile(client, True).step("reverseContinue")
+    assert past.evaluate("total").result == "f32[3]"
+    with pytest.raises(RequestFailed, match=r"`total\.shape` cannot be known here: this line is past"):
+        past.evaluate("total.shape")
+    frame = past.frames()[0]
+    assert {"Locals", "Guards", "Shapes", "Graph"} <= set(past.scopes(frame.id))
     client.request("restartFrame", {"frameId": frame.id})
     stop = client.wait_for_stop()
-    assert stop.where() == ("function [0/0 recorded]", at("first"))
+    assert stop.where() == ("function [0/0 past]", at("first"))
     stop = stop.step("next").step("next").step("stepIn")
-    assert [frame.name for frame in stop.frames()[:2]] == ["scale [0/0 recorded]", "function [0/0 recorded]"]
+    assert [frame.name for frame in stop.frames()[:2]] == ["scale [0/0 past]", "function [0/0 past]"]
 
 
 def test_a_session_without_histories_has_nothing_to_look_back_at(client: DapClient) -> None:
@@ -100,7 +98,7 @@ def test_a_session_without_histories_has_nothing_to_look_back_at(client: DapClie
 
 
 @WITH_AND_WITHOUT_DEBUGPY
-def test_a_client_that_leaves_at_a_recorded_line(client: DapClient, runtime: bool) -> None:
+def test_a_client_that_leaves_at_a_past_line(client: DapClient, runtime: bool) -> None:
     second_compile(client, runtime).step("reverseContinue")
     process = psutil.Process(client.wait_for_event("process")["body"]["systemProcessId"])
     client.request("disconnect", {"terminateDebuggee": True})
@@ -115,10 +113,10 @@ def test_the_timeline_leads_to_what_has_ended(client: DapClient) -> None:
     assert first["compileId"] == "0/0" and first["threadId"] == live.thread_id
     client.request("goto", {"threadId": live.thread_id, "targetId": first["targetId"]})
     stop = client.wait_for_stop()
-    assert stop.reason == "goto" and stop.where() == ("function [0/0 recorded]", at("last"))
+    assert stop.reason == "goto" and stop.where() == ("function [0/0 past]", at("last"))
     # to the line for which the compile that no longer fits has the guard that failed
     client.request("goto", {"threadId": live.thread_id, "targetId": ways["recompile"]["targetId"]})
-    assert client.wait_for_stop().where() == ("function [0/0 recorded]", at("call") - 1)
+    assert client.wait_for_stop().where() == ("function [0/0 past]", at("call") - 1)
     # and to the compile that is stopped
     client.request("goto", {"threadId": live.thread_id, "targetId": ways["compile"]["targetId"]})
     assert client.wait_for_stop().where() == ("function [0/1]", at("first"))
@@ -131,7 +129,7 @@ def test_a_jump_leads_to_a_line_of_an_earlier_compile(client: DapClient) -> None
     assert live.where() == ("function [0/1]", at("first"))
     (target,) = client.request("gotoTargets", place("scale"))["targets"]
     client.request("goto", {"threadId": live.thread_id, "targetId": target["id"]})
-    assert client.wait_for_stop().where() == ("scale [0/0 recorded]", at("scale"))
+    assert client.wait_for_stop().where() == ("scale [0/0 past]", at("scale"))
 
 
 def place(label: str) -> dict[str, Any]:
@@ -142,6 +140,6 @@ def test_no_jump_leads_to_an_earlier_compile_when_the_line_comes_in_this_one(cli
     live = second_compile(client, True)
     for label in ("call", "scale", "last"):  # of this function, and of one that was traced before going back
         assert f"has not begun line {at(label)}" in client.failure("gotoTargets", place(label))
-    recorded = live.step("reverseContinue").step("reverseContinue")
-    assert recorded.where() == ("function [0/0 recorded]", at("first"))
+    past = live.step("reverseContinue").step("reverseContinue")
+    assert past.where() == ("function [0/0 past]", at("first"))
     assert f"In compile [0/0] Dynamo had not begun line {at('last')}" in client.failure("gotoTargets", place("last"))

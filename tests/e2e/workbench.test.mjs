@@ -218,18 +218,18 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await workbench.screenshot('compare');
   await row.hover();
   await row.locator('.action-label[aria-label="Go There"]').click();
-  await frameIs('forward [0/0 recorded]');
+  await frameIs('forward [0/0 past]');
   await header.click();
   await openFile(page, gate, last);
   await clickGutter(page, last);
-  for (const frame of ['forward [1/0 recorded]', 'forward [2/0]']) {
+  for (const frame of ['forward [1/0 past]', 'forward [2/0]']) {
     await leaveBy(page, 'F5');
     await frameIs(frame);
   }
   await continueToEnd(page);
 });
 
-test('back beyond the compile: the one before, as it was recorded', { timeout: 240_000 }, async () => {
+test('back beyond the compile: the one before', { timeout: 240_000 }, async () => {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
   const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
@@ -237,7 +237,7 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 2
   await leaveBy(page, 'F5');
   await frameIs('forward [0/1]');
   await stopsBy(page, () => page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click(), 'gate.py', last);
-  assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* recorded\]$/);
+  assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* past\]$/);
   await toggle(page, 'Locals');
   await variable(page, /^strength ?[:=] ?f32\[2, 8\]/);
   await workbench.screenshot('look-back');

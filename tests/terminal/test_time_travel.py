@@ -57,7 +57,7 @@ def test_the_timeline_lists_events_and_jump_leads_to_them(folder: Path) -> None:
     assert "there is no event #9; `timeline` lists them" in out
 
 
-def test_back_beyond_the_compile_its_predecessor_is_shown_as_it_was_recorded(folder: Path) -> None:
+def test_back_beyond_the_compile_its_predecessor_is_shown(folder: Path) -> None:
     looked_back = program("looked_back.py")
     last, scale = line(looked_back, "last"), line(looked_back, "scale")
     shown = "continue\ncontinue\nrcontinue\nback\nlocals\nprint total.shape\nguards\n"
@@ -65,12 +65,12 @@ def test_back_beyond_the_compile_its_predecessor_is_shown_as_it_was_recorded(fol
     code, out = debug("-b", f"{looked_back}:{last}", str(looked_back), commands=commands)
     assert code == 0
     stops = re.findall(r"● compile time  (\w+ \[.*\])  .*:(\d+)", out)
-    first, recorded = str(line(looked_back, "first")), "function [0/0 recorded]"
+    first, past = str(line(looked_back, "first")), "function [0/0 past]"
     assert stops[2:] == [
         ("function [0/1]", first),
-        (recorded, str(last)),
-        ("scale [0/0 recorded]", str(scale)),
-        (recorded, str(last)),
+        (past, str(last)),
+        ("scale [0/0 past]", str(scale)),
+        (past, str(last)),
         ("function [0/1]", first),
     ]
     assert re.search(r"\n  total +f32\[3\]", out) and re.search(

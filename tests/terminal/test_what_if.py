@@ -30,5 +30,5 @@ def test_at_a_recorded_line_it_is_said_how_to_go_forward(folder: Path) -> None:
     commands = "continue\ncontinue\nrcontinue\nback\nwhat if\nwhat if undo\nwhat if n = 5\nquit\n"
     _, out = debug("-b", f"{looked_back}:{line(looked_back, 'last')}", str(looked_back), commands=commands)
     out = " ".join(out.split())
-    assert out.count("Nothing can be tried here: this line is shown as it was recorded.") == 3
+    assert out.count("Nothing can be tried here: this line is past.") == 3
     assert out.count("with Continue (`continue` at the prompt).") == 3

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
 _RECORDED = (
-    "This line is shown as it was recorded, without histories: Continue (`continue` at the prompt) leads back to the "
-    "stop."
+    "This line is past, and shown without histories: Continue (`continue` at the prompt) leads back to the stop."
 )
 _NONE = (
     "There is no history of `{}`: globals have none, nor what Dynamo has not read yet, nor numbers, strings and None "

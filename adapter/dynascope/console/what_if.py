@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NOTHING_TO_CHANGE = "Only in a frame that Dynamo traces can something else be compiled, and this is none."
 _RECORDED = (
-    "Nothing can be tried here: this line is shown as it was recorded. Go forward to the stop itself, with Continue "
+    "Nothing can be tried here: this line is past. Go forward to the stop itself, with Continue "
     "(`continue` at the prompt)."
 )
 

@@ -13,7 +13,7 @@ FIRST_ENTRY_ID = 1 << 40
 HAS_STOPPED = "Stopped here: it stops again when Dynamo traces it again."
 """The message of a line breakpoint, from its first stop to the end of the compile."""
 
-FIRST_RECORDED = 1 << 28
+FIRST_PAST = 1 << 28
 """More than any position of a trail: the first in an attempt that has ended."""
 
 DOCUMENTS = "dynascope/"

@@ -52,7 +52,7 @@ class Stopping(FromAgent, tag="stopping"):
     """The exception that one of the agent's filters stopped at."""
     goes_back: bool = False
     """Whether the user can go back from this stop, and restart its symbolic frames."""
-    is_recorded: bool = False
+    is_past: bool = False
     """Whether it is a line of a compile that has ended: the user looks at it, and nothing has stopped there."""
 
 

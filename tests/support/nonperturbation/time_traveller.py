@@ -57,7 +57,7 @@ class TimeTraveller(Everywhere):
         before = self._seen.setdefault(place, now)
         if before != now:
             self.mismatches.append(f"{place}: {_first_difference(before, now)}")
-        live = self._seen.get(Place(place.compile.replace(" recorded]", "]"), place.position))
+        live = self._seen.get(Place(place.compile.replace(" past]", "]"), place.position))
         if live is not None and _shown_at_both(live) != _shown_at_both(now):
             self.mismatches.append(f"{place}: {_first_difference(_shown_at_both(live), _shown_at_both(now))}, recorded")
         expected, self._returns_to = self._returns_to, None
@@ -116,7 +116,7 @@ class TimeTraveller(Everywhere):
 
 def _shown_at_both(fingerprint: list[str]) -> list[str]:
     """Return what a recorded line shows as the live one does: the stack and the locals that have a value."""
-    rows = [row.replace(" recorded]", "]") for row in fingerprint]
+    rows = [row.replace(" past]", "]") for row in fingerprint]
     return sorted(row for row in rows if row.startswith("Locals ") or "]:" in row.partition(" = ")[0])
 
 

@@ -178,7 +178,7 @@ class TimelineObserver(TraceObserver):
 
     def stops(self, stopping: Stopping) -> None:
         """Note a stop at which a thread is about to wait."""
-        if stopping.reason in _MOVES or stopping.is_recorded or not stopping.frames:
+        if stopping.reason in _MOVES or stopping.is_past or not stopping.frames:
             return
         with self._hook.failures:
             frame = stopping.frames[0]

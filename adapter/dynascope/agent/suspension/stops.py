@@ -77,13 +77,13 @@ class CompileStops:
         first_runtime_frame: types.FrameType | None,
         stop: Stop,
         description: str = _DESCRIPTION,
-        is_recorded: bool = False,
+        is_past: bool = False,
     ) -> ResumeCommand:
         """Stop the current thread; return the command with which the user resumes it.
 
         `make_inspection` gets ids and, where debugpy shows none, the frames of the running program. It returns an
         inspection: the first `symbolic_frames` of its `frames` do not run.
-        `is_recorded`: the user looks at a recorded line, and nothing has stopped there. Called within a hook, which is
+        `is_past`: the user looks at a past line, and nothing has stopped there. Called within a hook, which is
         not counted for garbage collection.
         """
         is_stopped = this_threads_clock().stands  # and runs what is evaluated there: it cannot be resumed twice
@@ -118,7 +118,7 @@ class CompileStops:
                 documents=[document],
                 exception=None if stop.exception is None else stop.exception.info,
                 goes_back=inspection.travel_plan is not None,
-                is_recorded=is_recorded,
+                is_past=is_past,
             )
             self.tell_timeline(stopping)
             self._send(stopping)

@@ -25,7 +25,7 @@ from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
 from dynascope.wire.beyond_dap import (
     FIRST_AGENT_ID,
-    FIRST_RECORDED,
+    FIRST_PAST,
     CompareArguments,
     CompareBody,
     TimelineArguments,
@@ -182,8 +182,8 @@ async def timeline(session: DapSession, call: Call[TimelineArguments]) -> Body:
 def _stop_of(program: Program, event: TimelineEvent) -> CompileTimeStop | None:
     """Return the stop from which one goes to an event; any, if its compile has ended."""
     stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
-    is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)
-    return next(iter(program.stops.all()), None) if stop is None and is_recorded else stop
+    is_past = (event.target_id or 0) >= goto_target_id(FIRST_PAST)
+    return next(iter(program.stops.all()), None) if stop is None and is_past else stop
 
 
 @request("dynascopeCompare", CompareArguments)

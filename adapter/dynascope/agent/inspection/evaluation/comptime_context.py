@@ -20,7 +20,7 @@ from dynascope.agent.isolation.comptime_context import ComptimeContext, Reads
 from dynascope.agent.isolation.isolation import isolated
 
 _NOT_RECORDED = (
-    "No history of this compile was recorded: nothing could stop in it when it began. Go back once (Restart Frame, or "
+    "No history of this compile is kept: nothing could stop in it when it began. Go back once (Restart Frame, or "
     "`rframe` at the prompt), and it is; unless `history` is false in the launch configuration."
 )
 

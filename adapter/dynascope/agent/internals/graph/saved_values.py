@@ -72,7 +72,7 @@ def _lines(
     if again:
         yield from (CodeLine(""), CodeLine("# What the backward computes again from these:"))
     for node, users in again:
-        yield from _value(node, value_of_aot(node), is_users)
+        yield from _value(node, f"{value_of_aot(node)}, computed again", is_users)
         yield from _users(users, is_users)
 
 

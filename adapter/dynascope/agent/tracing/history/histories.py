@@ -12,7 +12,7 @@ from dynascope.agent.tape.playback import Playback
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadStates
-from dynascope.wire.beyond_dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_PAST
 
 if TYPE_CHECKING:
     from dynascope.agent.tape.tape_writer import TapeWriter
@@ -29,7 +29,7 @@ class Histories(TraceObserver):
         """Whether the session wants histories."""
         self.ended: tuple[Playback, ...] = ()
         """The attempts of all threads that have ended, oldest first; the newest 64 MB. Replaced whole."""
-        self._next_target = FIRST_RECORDED
+        self._next_target = FIRST_PAST
         self._threads = threads
         self._failures = failures
         self._may_stop: dict[object, Callable[[], bool]] = {}

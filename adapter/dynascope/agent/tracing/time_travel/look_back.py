@@ -1,4 +1,4 @@
-"""Choose a recorded line of an attempt that has ended, where no trace can be repeated. Used on the stopped thread."""
+"""Choose a past line of an attempt that has ended, where no trace can be repeated. Used on the stopped thread."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.code import Code
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.playback import Playback, TapeLine
-from dynascope.wire.beyond_dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_PAST
 from dynascope.wire.messages import Granularity, ResumeCommand
 
-_NOTHING_BEFORE = "Nothing before this was recorded; only compile time goes back."
-_START = "The first line that was recorded: no breakpoint stops before."
-_ENDED = "What Dynamo traced before was recorded by line, not by instruction: step back by a line."
-_NOT_BEGUN = "Before this point Dynamo began line {} of {} in no attempt that was recorded."
+_NOTHING_BEFORE = "Nothing before this is kept; only compile time goes back."
+_START = "The first line that is kept: no breakpoint stops before."
+_ENDED = "What Dynamo traced before is kept by line, not by instruction: step back by a line."
+_NOT_BEGUN = "Before this point Dynamo began line {} of {} in no attempt that is kept."
 _COMES = (
     "In compile [{}] Dynamo had not begun line {} of {} before this point, and a jump only goes back. To go on to a "
     "line, use Run to Cursor (at the prompt: `tbreak {}`, then `continue`)."
 )
-_NOT_THERE = "There is no way to that place: what was recorded of its compile is no longer kept."
+_NOT_THERE = "There is no way to that place: its compile is no longer kept."
 
 
 class CannotGoBack(EvaluationError):
@@ -31,7 +31,7 @@ class CannotGoBack(EvaluationError):
 
 
 class RecordedPlace(NamedTuple):
-    """A recorded line: the attempt's number, and the line's in the attempt."""
+    """A past line: the attempt's number, and the line's in the attempt."""
 
     attempt: int
     number: int
@@ -58,7 +58,7 @@ class Moment:
     @property
     def description(self) -> str:
         """Return the heading of the stop."""
-        return f"Recorded: compile [{self.compile}]"
+        return f"Past: compile [{self.compile}]"
 
     def names(self, depth: int) -> tuple[dict[str, str], dict[str, str]]:
         """Return the texts of the locals and closure of a frame; 0 is the innermost."""
@@ -69,7 +69,7 @@ class Moment:
 
 
 class LookBack:
-    """Where the user may go from a recorded line, and from a stop to recorded lines; the choice once it is made."""
+    """Where the user may go from a past line, and from a stop to past lines; the choice once it is made."""
 
     def __init__(
         self,
@@ -97,12 +97,12 @@ class LookBack:
         return self
 
     def at(self, moment: Moment, go_to_stop: Callable[[Position], None]) -> LookBack:
-        """Return the same from a recorded line."""
+        """Return the same from a past line."""
         return LookBack(self._attempts, self._is_shown, self._stops_at, moment.place, go_to_stop)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was recorded."""
+        """Whether no attempt is kept."""
         return next(self._before(), None) is None
 
     # ---- back
@@ -153,8 +153,8 @@ class LookBack:
         return attempt.first_target + place.number, attempt.code(self._frame(place)).name
 
     def go_to(self, target: Position) -> None:
-        """Choose a recorded line, or a position of the stop. Raises CannotGoBack."""
-        if target < FIRST_RECORDED and self._go_to_stop is not None:
+        """Choose a past line, or a position of the stop. Raises CannotGoBack."""
+        if target < FIRST_PAST and self._go_to_stop is not None:
             self._go_to_stop(target)
             return
         for number, attempt in enumerate(self._attempts):

@@ -1,4 +1,4 @@
-"""Show recorded lines to the user while a thread waits at its stop."""
+"""Show past lines to the user while a thread waits at its stop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MakeInspection = Callable[[Iterator[int], Sequence[types.FrameType]], Any]
 
 
 class LookBackStops:
-    """Wait at the recorded lines to which the user goes from a stop. On stopped threads."""
+    """Wait at the past lines to which the user goes from a stop. On stopped threads."""
 
     def __init__(self, stops: CompileStops, runtime_frames: RuntimeFrames, histories: Histories) -> None:
         self._stops = stops
@@ -32,13 +32,13 @@ class LookBackStops:
     def follow(
         self, command: ResumeCommand, make_inspection: MakeInspection, plan: TravelPlan | LookBack
     ) -> ResumeCommand:
-        """Wait at recorded lines while the user chooses any; return the last command."""
+        """Wait at past lines while the user chooses any; return the last command."""
         while isinstance(moment := plan.chosen, Moment):
             plan.chosen = None
             there = plan.look_back.at(moment, plan.go_to)
             make = functools.partial(_on_tape, moment, there)
             first = self._runtime_frames.first()
-            command = self._stops.wait(make, first, moment.stop, moment.description, is_recorded=True)
+            command = self._stops.wait(make, first, moment.stop, moment.description, is_past=True)
             self._stops.step_prepared(-1)
             plan.chosen = plan.chosen or there.chosen or there.forward(command)
             if plan.chosen is None:

@@ -13,7 +13,7 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions
 from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
-from dynascope.wire.beyond_dap import FIRST_RECORDED
+from dynascope.wire.beyond_dap import FIRST_PAST
 from dynascope.wire.messages import Granularity
 
 _AT_START = "This is the first line that Dynamo traced in this compile; only compile time goes back."
@@ -44,7 +44,7 @@ class TravelPlan:
         """Take the stack innermost first, and `is_shown`: whether steps stop in a frame.
 
         `at_instruction`: the stop is before an instruction, and not in the middle of it. `look_back` leads to the
-        attempts before this one, which were recorded.
+        attempts before this one, which are kept.
         """
         self.chosen: Travel | Moment | None = None
         self.look_back = look_back
@@ -114,7 +114,7 @@ class TravelPlan:
 
         Raises CannotGoBack.
         """
-        if position >= FIRST_RECORDED:
+        if position >= FIRST_PAST:
             self._choose_on_tape(lambda look_back: look_back.go_to(position))
             return
         if not 0 < position <= max(self._here, self._state.clock.furthest):
@@ -128,7 +128,7 @@ class TravelPlan:
         return first
 
     def _choose_on_tape(self, choose: Callable[[LookBack], None]) -> None:
-        """Choose a recorded line of an attempt before this one. Raises CannotGoBack."""
+        """Choose a past line of an attempt before this one. Raises CannotGoBack."""
         if self.look_back.is_empty:
             raise CannotGoBack(_AT_START)
         choose(self.look_back)

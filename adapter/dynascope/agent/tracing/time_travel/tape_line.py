@@ -1,4 +1,4 @@
-"""Show a line of an attempt that has ended, as it was recorded: texts, which cannot be opened or evaluated."""
+"""Show a line of an attempt that has ended: texts of its tape, which cannot be opened or evaluated."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
 _ONLY_TEXTS = (
-    "`{}` cannot be known here: this line is shown as it was recorded, and only texts of names were. "
+    "`{}` cannot be known here: this line is past, and of its values only texts are kept. "
     "To evaluate, go forward to the stop itself, with Continue."
 )
-_NOT_SET = "Nothing can be set here: this line is shown as it was recorded."
+_NOT_SET = "Nothing can be set here: this line is past."
 
 
 class TapeLineInspection(StopInspection):
     """The stop at a line of a tape; the thread itself still waits where it was."""
 
-    no_data_breakpoints = "This line is shown as it was recorded; data breakpoints are set at a stop in a compile."
+    no_data_breakpoints = "This line is past; data breakpoints are set at a stop in a compile."
 
     def __init__(self, moment: Moment, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
         super().__init__(ids)
         self.moment = moment
         for depth, (name, path, line) in enumerate(moment.stack):
-            source, shown = source_of_path(path), f"{name} [{moment.compile} recorded]"
+            source, shown = source_of_path(path), f"{name} [{moment.compile} past]"
             self.frames.append(StackFrame(id=self.add_frame(depth), name=shown, line=line, column=1, source=source))
         self.add_runtime_frames(runtime_frames)
 
@@ -83,7 +83,7 @@ def _rows(made: Iterable[Row]) -> Children:
 
 
 def _name_row(name: str, text: str) -> Row:
-    return virtual(name, text, type="recorded")
+    return virtual(name, text, type="past")
 
 
 def _guard_row(source: str, kind: str, path: str, line: int) -> Row:
