@@ -78,7 +78,9 @@ def kernel(tmp_path: Path) -> Iterator[Kernel]:
 def test_a_cell_is_recorded_and_its_lines_are_marked(kernel: Kernel):
     status, told, shown = kernel.run(f"%%dynascope\n{COMPILED}f(torch.ones(3)), f(torch.ones(4))")
     assert status == "ok" and told.startswith("in f\nin f\n") and shown.startswith("(tensor(6.), tensor(8.))")
-    assert "In [2]:5 Graph break: Failed to trace builtin operator  ×2" in told and '    print("in f")' in told
+    assert (
+        "In [2]:5 Graph break at print(): Failed to trace builtin operator  ×2" in told and '    print("in f")' in told
+    )
     assert "In [2]:2 Recompiled because of x.size()[0]: f" in told and "ipykernel" not in told
     (line,) = (line for line in shown.splitlines() if line.startswith("   5  "))
     assert "print(&quot;in f&quot;)" in line and "◂ Graph break" in line

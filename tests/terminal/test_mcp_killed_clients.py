@@ -35,17 +35,20 @@ def scaled(x):
 scaled(torch.ones(3))
 """
 CLIENT = """
-import anyio, itertools, sys
+import anyio
 from pathlib import Path
 from tests.support.mcp_client import found, server
 
 async def work():
     async with server(Path.cwd()) as call:
-        for _ in itertools.count():
+        sessions = []
+        while True:
             await call("record", command="model.py")
             await call("problems")
-            session = found(r"^Session (\\S+)", await call("debug", command="model.py", stops=["model.py:6"]))
-            await call("look", session=session, command="locals")
+            sessions.append(found(r"^Session (\\S+)", await call("debug", command="model.py", stops=["model.py:6"])))
+            await call("look", session=sessions[-1], command="locals")
+            if len(sessions) == 3:  # four may run
+                await call("go", session=sessions.pop(0), how="end")
 
 anyio.run(work)
 """

@@ -78,6 +78,9 @@ for y in x:
     else:
         pass
 z = x if x.sum() > 3 else y
+assert x.sum() > (
+    4
+), f"{x}"
 """
 
 
@@ -92,6 +95,8 @@ z = x if x.sum() > 3 else y
         (16, "If it"),
         (17, "Check in"),
         (23, "If it"),
+        (24, "Check in"),
+        (26, "Check in"),
     ],
 )
 def test_a_branch_that_only_raises_can_be_checked_in_the_graph(tmp_path: Path, line: int, first: str):

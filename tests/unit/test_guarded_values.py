@@ -138,6 +138,9 @@ def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():
     assert advice.startswith("Dynamo makes a number dynamic")
     (gone,) = remedies(["Cache line invalidated because L['method'] got deallocated"], [])
     assert gone.startswith("A compile ends with the object")
+    assert guarded_value("Cache line invalidated because L['method'] got deallocated").text == "the end of method"
+    (mend,) = remedies(["Cache line invalidated because ___stack2 got deallocated"], [])
+    assert mend.startswith("`___stack2` is what the line of the graph break had computed")
 
 
 def test_a_key_of_a_dict_is_no_attribute():

@@ -175,4 +175,4 @@ def expected_break(rule: str, called: str, place: Place, function: str, identiti
         hints=[known.hint] if known.hint else [],
     )
     (problem,) = graph_breaks(apart([fact]), (), identities)
-    return structs.replace(problem, title=fitting(f"Graph break expected: {known.type}"))
+    return structs.replace(problem, title=fitting(problem.title.replace("Graph break", "Graph break expected", 1)))

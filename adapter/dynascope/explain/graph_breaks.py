@@ -22,6 +22,7 @@ from dynascope.explain.problem import (
 )
 from dynascope.facts import model
 from dynascope.facts.break_message import brief, consequences
+from dynascope.facts.break_subject import Broken, subject_of
 from dynascope.facts.distinct import Distinct
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
@@ -33,9 +34,10 @@ _DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
 _EXPRESSION = "data-dependent expression"
 
 
-def title(type: str) -> str:
+def title(found: Broken) -> str:
     """Return what a break is called in one line."""
-    return fitting(f"Graph break: {type}")
+    subject = subject_of(found)
+    return fitting(f"Graph break at {subject}: {found.type}" if subject else f"Graph break: {found.type}")
 
 
 def registry_page(registry_id: str) -> str:
@@ -72,7 +74,8 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         id=identities.of("graphBreak", recorded, fact.function, fact.registry_id or fact.type, fact.registry_id or ""),
         kind="graphBreak",
         cause=fact.type,
-        title=title(fact.type),
+        title=title(fact),
+        subject=subject_of(fact),
         place=Place(fact.path, line, fact.source),
         function=fact.function,
         effect=comes_of_it,
@@ -128,7 +131,7 @@ def title_below(problem: Problem) -> str:
     """Return the title at a line that calls what breaks."""
     at = f"{problem.function} ({where(problem.place.path, problem.place.line)})"
     return fitting(
-        f"Graph break in {at}: {problem.cause}", f"Graph break in {problem.function}: {problem.cause}", problem.title
+        f"Graph break in {at}: {problem.about}", f"Graph break in {problem.function}: {problem.about}", problem.title
     )
 
 

@@ -59,6 +59,8 @@ class Problem(Struct, kw_only=True):
     title: str
     """One line of at most `LONGEST_TITLE` characters that has the cause, or its beginning, in it."""
     place: Place
+    subject: str = ""
+    """The call, method, operator or error at which a graph broke: `time.time()`; "" where the cause names it."""
     function: str = ""
     function_line: int = 0
     """The first line of the function; 0 for problems of a line."""
@@ -78,6 +80,11 @@ class Problem(Struct, kw_only=True):
     is_error: bool = False
     root: str = ""
     """The id of the problem that this one follows from."""
+
+    @property
+    def about(self) -> str:
+        """Return the cause, after the subject where there is one."""
+        return f"{self.subject}: {self.cause}" if self.subject else self.cause
 
     @property
     def section(self) -> str:

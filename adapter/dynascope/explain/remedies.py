@@ -236,8 +236,8 @@ def remedies(guards: Sequence[str], hints: Sequence[str], known: Known = NOTHING
 
 def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
     subject = guarded_value(guards[0])
-    if subject.kind == "other" and guards[0].endswith("got deallocated"):
-        return [_GONE]
+    if subject.kind == "lifetime":
+        return [] if "___stack" in subject.expression else [_GONE]
     if subject.kind == "size":
         return _against_size(subject, guards, known)
     if subject.kind == "aliases":

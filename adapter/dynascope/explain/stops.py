@@ -11,6 +11,7 @@ from dynascope.explain.problem import where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
 from dynascope.explain.remedies import MADE_SINCE, remedies_of
 from dynascope.facts.break_message import BreakMessage
+from dynascope.facts.break_subject import about
 from dynascope.facts.counts import counted
 from dynascope.facts.recompiles.causes import Cause
 
@@ -29,7 +30,7 @@ def breaks(messages: Sequence[BreakMessage]) -> str:
     texts = []
     for each in messages:
         hints = (f"Hint: {remedy}" for remedy in break_remedies(each))
-        lines = (each.type, each.explanation, *advice_of_torch(each), *hints, each.page)
+        lines = (about(each), each.explanation, *advice_of_torch(each), *hints, each.page)
         texts.append("\n".join(line for line in lines if line))
     return "\n\nIt led to another graph break: ".join(texts)
 

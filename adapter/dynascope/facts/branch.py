@@ -1,4 +1,4 @@
-"""Read from a program's source whether a branch only raises an error.
+"""Read from a program's source whether a branch only raises an error, as an assertion does.
 
 It is read in the program, while it compiles: no more is parsed than the statement, and nothing of it can make Python
 warn, as an invalid escape sequence does.
@@ -13,7 +13,7 @@ import re
 import textwrap
 import tokenize
 
-_BEGINS = re.compile(r"\s*(el)?if\b")
+_BEGINS = re.compile(r"\s*((el)?if|assert)\b")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
 _LONGEST_TEST = 20
 """The most lines of a condition above the traced one."""
@@ -22,7 +22,10 @@ _LONGEST = 400
 
 
 def only_raises(path: str, line: int) -> bool:
-    """Whether one side of the `if` on this line only raises; False without the source."""
+    """Whether this line asserts, or has an `if` of which one side only raises.
+
+    False without the source.
+    """
     lines = _lines(path)
     first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
     if not first:
@@ -32,9 +35,9 @@ def only_raises(path: str, line: int) -> bool:
         (found,) = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    if not isinstance(found, ast.If) or line - first >= (found.test.end_lineno or 1):
+    if not isinstance(found, ast.If | ast.Assert) or line - first >= (found.test.end_lineno or 1):
         return False
-    return _is_raise(found.body) or _is_raise(found.orelse)
+    return isinstance(found, ast.Assert) or _is_raise(found.body) or _is_raise(found.orelse)
 
 
 def _lines(path: str) -> list[str]:

@@ -97,7 +97,7 @@ def print_problem(each: Problem, summary: Summary, sources: Sources, console: Co
     label = " ".join(filter(None, [kind.heading.removesuffix("s"), each.registry_id]))
     heading = f"[bold {COLOURS[kind.severity]}]{label}[/] {where(each.place)} {escape(each.whose)}"
     console.print(f"\n{heading.rstrip()}  {_times(each.compiles, summary)}")
-    console.print(f"  {each.because}[bold]{escape(each.cause)}[/]{escape(f': {each.effect}' if each.effect else '')}")
+    console.print(f"  {each.because}[bold]{escape(each.about)}[/]{escape(f': {each.effect}' if each.effect else '')}")
     if each.kind == "graphBreak":
         _print_code(sources.around(each.place.path, each.place.line, each.place.source), console)
     for text in each.details:

@@ -52,10 +52,13 @@ class ReportedProblem(Struct):
     registry_id: str | None = None
     """The id in PyTorch's registry of graph breaks."""
 
+    subject: str = ""
+    """The call, method, operator or error at which a graph broke; "" where the cause names it."""
+
     @property
     def reason(self) -> str:
-        """Return the cause, and what comes of it, in one sentence."""
-        return f"{self.cause}: {self.effect}" if self.effect else self.cause
+        """Return subject, cause and effect, as far as there are any, in one sentence."""
+        return ": ".join(filter(None, [self.subject, self.cause, self.effect]))
 
     @property
     def hints(self) -> list[str]:
@@ -122,6 +125,7 @@ def _told(each: Problem, summary: Summary, seconds: float) -> ReportedProblem:
         line=each.place.line,
         function=each.whose.removeprefix("in "),
         cause=_cut(each.cause),
+        subject=_cut(each.subject),
         effect=_cut(each.effect),
         details=_few(each.details),
         remedies=_few(each.remedies),

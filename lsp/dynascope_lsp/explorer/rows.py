@@ -84,7 +84,7 @@ def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
     details = each.details if each.kind == "graphBreak" or is_about_function else []
     return ExplorerRow(
         key=f"{each.kind}:{each.id}",
-        label=each.cause,
+        label=each.subject or each.cause,
         description="  ".join(filter(None, [effect, whose.strip(), of])),
         tooltip="\n\n".join(filter(None, [each.statement, *details])),
         icon=kind.icon,

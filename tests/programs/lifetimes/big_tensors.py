@@ -8,7 +8,7 @@ import torch
 MIB = 1 << 20
 
 
-def big(mib: int = 640, value: float = 1.0) -> torch.Tensor:
+def big(mib: int = 768, value: float = 1.0) -> torch.Tensor:
     return torch.full((mib * MIB // 4,), value)
 
 

@@ -149,7 +149,7 @@ class TimelineObserver(TraceObserver):
 
     def _add_break(self, message: str, stack: list[UserFrame]) -> None:
         self._breaks.add(message)
-        self._add_traced("graph break", title(break_message.parse_all(message)[0].type), stack)
+        self._add_traced("graph break", title(break_message.parse_all(message)[0]), stack)
 
     def _happened(self, kind: str, fact: TracedFact) -> None:
         noun, title = FILTERS[kind].noun, KINDS[kind].problem(fact).title
