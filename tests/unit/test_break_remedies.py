@@ -81,6 +81,12 @@ z = x if x.sum() > 3 else y
 assert x.sum() > (
     4
 ), f"{x}"
+while x.max() > 4:
+    x = x - 1
+    if x.min() < 2:
+        break
+    if x.sum() > 5:
+        continue
 """
 
 
@@ -97,9 +103,12 @@ assert x.sum() > (
         (23, "If it"),
         (24, "Check in"),
         (26, "Check in"),
+        (27, "Compile a function for one turn"),
+        (29, "Compile a function for one turn"),
+        (31, "If it"),
     ],
 )
-def test_a_branch_that_only_raises_can_be_checked_in_the_graph(tmp_path: Path, line: int, first: str):
+def test_what_a_condition_decides_chooses_the_remedy(tmp_path: Path, line: int, first: str):
     file = tmp_path / "branches.py"
     file.write_text(BRANCHES)
     message = (
@@ -107,6 +116,14 @@ def test_a_branch_that_only_raises_can_be_checked_in_the_graph(tmp_path: Path, l
     )
     found = break_message.graph_break(message, "resumed", [], UserFrame(str(file), line, "step"))
     assert break_remedies(found)[0].startswith(first)
+
+
+def test_a_logger_is_ignored_by_its_method():
+    found = a_break("GB0291", "logging.Logger methods are not supported for non-export cases.")
+    found.reason = "method: <Logger scaler (INFO)>.warning, args: []"
+    assert break_remedies(found)[1].startswith(
+        "`torch._dynamo.config.ignore_logging_functions.add(logging.Logger.warning)"
+    )
 
 
 def test_hints_of_torch_stay_with_the_details_without_what_it_asks_to_be_reported():
@@ -119,4 +136,5 @@ def test_hints_of_torch_stay_with_the_details_without_what_it_asks_to_be_reporte
 
 def test_hints_of_torch_are_the_remedies_where_no_more_is_known():
     found = a_break("GB0055", "", "train.py", "Set the option.", REPORT)
-    assert break_remedies(found) == ["Set the option.", REPORT] and advice_of_torch(found) == []
+    assert break_remedies(found) == ["Set the option."] and advice_of_torch(found) == []
+    assert break_remedies(a_break("GB0055", "", "train.py", REPORT)) == [REPORT]

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dynascope.explain.details import is_torch
 from dynascope.facts import model
+from dynascope.facts.branch import Branch
 from dynascope.facts.break_message import BreakMessage
 
 
@@ -19,8 +20,8 @@ class _Rule(Struct, frozen=True):
     remedies: tuple[str, ...]
     about: str = ""
     """A pattern: in torch's text, or in the path of the line."""
-    only_raises: bool = False
-    """For an `if` of which one side only raises."""
+    branch: Branch = ""
+    """For a condition that decides this."""
 
 
 _OUTSIDE = " outside of the compiled function"
@@ -29,6 +30,7 @@ _KEEP_TENSOR = (
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
 _SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
+_LOGGED = re.compile(r"method: <(?:Root)?(?=Logger).*?>\.(debug|warning|error|critical|exception|log),")
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
 _RULES = (
@@ -74,9 +76,14 @@ _RULES = (
         r"Dynamo puts assertions into the graph",
     ),
     _Rule(
-        "GB0170",
+        "GB0033 GB0124 GB0170",
         ("Check in the graph what has to be true: `torch._assert_async(condition, 'message')`.",),
-        only_raises=True,
+        branch="raises",
+    ),
+    _Rule(
+        "GB0033 GB0124 GB0170",
+        ("Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value.",),
+        branch="loop",
     ),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
@@ -97,6 +104,8 @@ _RULES = (
         ),
         r"nonzero|masked_select|index",
     ),
+    _Rule("GB0036", (_SHAPES,), "unique"),
+    _Rule("GB0014", ("`torch._dynamo.config.allow_rnn = True` traces RNN, GRU and LSTM.",)),
     _Rule("GB0246", ("Tell the number of classes: `num_classes=`.",)),
     _Rule(
         "GB0264",
@@ -111,13 +120,14 @@ _RULES = (
         "outside the scope of this HOP",
     ),
     _Rule(
-        "GB4315",
+        "GB0090 GB4315",
         ("Give the operator a fake, which returns an empty tensor of the right shape: `@operator.register_fake`.",),
-        "no fake impl",
+        "no fake impl|unsupported operator",
     ),
     _Rule("GB4198", (f"Copy{_OUTSIDE}.",)),
-    _Rule("GB0142", (f"Enter the context{_OUTSIDE}.",), r"[lL]ock|fork_rng"),
-    _Rule("GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"Tensor"),
+    _Rule("GB0142 GB0208", (f"Enter the context{_OUTSIDE}.",), r"[lL]ock|fork_rng|GeneratorContextManager"),
+    _Rule("GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"key type: <class 'torch"),
+    _Rule("GB0207", (f"Sort{_OUTSIDE}, and pass what is sorted.",)),
     _Rule(
         "GB0007 GB0015",
         (f"Make and use sparse tensors{_OUTSIDE}, or compute without: `index_add`, `scatter_add`.",),
@@ -128,7 +138,7 @@ _RULES = (
         "GB0098 GB0099", ("It is left uncompiled on purpose: see whether `torch.compiler.disable` is still needed.",)
     ),
     _Rule(
-        "GB0007 GB0008 GB0059 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
+        "GB0007 GB0008 GB0059 GB0088 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
         (f"Do this{_OUTSIDE}, and pass what comes of it.",),
     ),
 )
@@ -139,7 +149,7 @@ _ABOUT_TORCH = re.compile(
 
 def break_remedies(found: model.GraphBreak | BreakMessage) -> list[str]:
     """Return remedies for a graph break, the best one first, or torch's hints."""
-    return [*_own(found)] or found.hints
+    return [*_own(found)] or [hint for hint in found.hints if not _ABOUT_TORCH.search(hint)] or found.hints
 
 
 def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
@@ -156,6 +166,9 @@ def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     own = (
         each
         for each in _RULES
-        if (found.registry_id or "") in (each.registry_ids.split() or [""]) and found.only_raises >= each.only_raises
+        if (found.registry_id or "") in (each.registry_ids.split() or [""]) and each.branch in ("", found.branch)
     )
-    return next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())
+    remedies = next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())
+    logged = _LOGGED.search(texts)
+    method = "info" if logged is None else logged[1]
+    return tuple(text.replace("Logger.info", f"Logger.{method}") for text in remedies)

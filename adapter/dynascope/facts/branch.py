@@ -1,4 +1,4 @@
-"""Read from a program's source whether a branch only raises an error, as an assertion does.
+"""Read from a program's source what a branch decides: whether it only raises an error, or whether a loop ends.
 
 It is read in the program, while it compiles: no more is parsed than the statement, and nothing of it can make Python
 warn, as an invalid escape sequence does.
@@ -12,8 +12,9 @@ import os
 import re
 import textwrap
 import tokenize
+from typing import Literal
 
-_BEGINS = re.compile(r"\s*((el)?if|assert)\b")
+_BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
 _LONGEST_TEST = 20
 """The most lines of a condition above the traced one."""
@@ -21,23 +22,26 @@ _LONGEST = 400
 """The most lines of a statement that is read."""
 
 
-def only_raises(path: str, line: int) -> bool:
-    """Whether this line asserts, or has an `if` of which one side only raises.
+Branch = Literal["", "raises", "loop"]
+"""`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop."""
 
-    False without the source.
-    """
+
+def branch_at(path: str, line: int) -> Branch:
+    """Return what is decided by the condition that this line has, or ends in; "" without the source."""
     lines = _lines(path)
     first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
     if not first:
-        return False
+        return ""
     text = textwrap.dedent("".join(_statement(lines[first - 1 : first - 1 + _LONGEST]))).removeprefix("el")
     try:
         (found,) = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if not isinstance(found, ast.If | ast.Assert) or line - first >= (found.test.end_lineno or 1):
-        return False
-    return isinstance(found, ast.Assert) or _is_raise(found.body) or _is_raise(found.orelse)
+        return ""
+    if not isinstance(found, ast.If | ast.Assert | ast.While) or line - first >= (found.test.end_lineno or 1):
+        return ""
+    if isinstance(found, ast.If):
+        return next(filter(None, map(_of_side, (found.body, found.orelse))), "")
+    return "loop" if isinstance(found, ast.While) else "raises"
 
 
 def _lines(path: str) -> list[str]:
@@ -68,5 +72,7 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _is_raise(statements: list[ast.stmt]) -> bool:
-    return len(statements) == 1 and isinstance(statements[0], ast.Raise)
+def _of_side(statements: list[ast.stmt]) -> Branch:
+    if len(statements) == 1 and isinstance(statements[0], ast.Raise):
+        return "raises"
+    return "loop" if statements and isinstance(statements[-1], ast.Break) else ""

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from dynascope.facts.branch import only_raises
+from dynascope.facts.branch import Branch, branch_at
 from dynascope.facts.model import BreakEffect, GraphBreak
 from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack
 
-_BRANCH = "GB0170"
+_OF_CONDITIONS = ("GB0033", "GB0124", "GB0170")
+"""Breaks that a condition on the value of a tensor may make: `x.sum() > 0`, `x.item() > 0`, `math.exp(x) > 0`."""
 """The registry's id of a branch on a tensor's value."""
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
@@ -51,8 +52,8 @@ class BreakMessage(Struct, kw_only=True):
     """The operator in the body of which it is: `torch.cond`."""
     registry_id: str | None = None
     page: str | None = None
-    only_raises: bool = False
-    """Whether the break is at an `if` of which one side only raises."""
+    branch: Branch = ""
+    """What is decided by the condition at which it is."""
 
     @property
     def title(self) -> str:
@@ -73,8 +74,8 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 
 def note_branch(message: BreakMessage, path: str, line: int) -> None:
-    """Note whether the `if` on the line of a graph break only raises."""
-    message.only_raises = message.registry_id == _BRANCH and only_raises(path, line)
+    """Note what the condition decides that a graph break is in."""
+    message.branch = branch_at(path, line) if message.registry_id in _OF_CONDITIONS else ""
 
 
 def explained(error: str) -> BreakMessage | None:
@@ -174,7 +175,7 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
         context=parts.context,
         explanation=parts.explanation,
         hints=parts.hints,
-        only_raises=parts.only_raises,
+        branch=parts.branch,
         stack=stack,
         effect=effect,
     )

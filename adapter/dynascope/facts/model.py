@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from dynascope.facts.branch import Branch
 from dynascope.facts.generated.model import Bytecode, Graph, GuardCosts, LaterForm
 from dynascope.facts.profile import Profile
 from dynascope.facts.user_stack import UserFrame
@@ -206,8 +207,8 @@ class GraphBreak(Fact, kw_only=True, gc=False):
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
-    only_raises: bool = False
-    """Whether it is at an `if` on a tensor's value of which one side only raises."""
+    branch: Branch = ""
+    """What is decided by the condition on a tensor's value at which it is."""
     stack: list[UserFrame] = field(default_factory=list)
     effect: BreakEffect = "resumed"
     counted: int = 0
