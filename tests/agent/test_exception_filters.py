@@ -233,7 +233,8 @@ def test_what_fullgraph_raises_stops_before_it_unwinds(function: Any) -> None:
 
     stops = caught("graphBreak", run)
     assert len(stops) == 1 and names(stops[0])[-1] == function.__name__
-    assert "It is raised" in stops[0].message.exception.description  # type: ignore[union-attr]
+    description = stops[0].message.exception.description  # type: ignore[union-attr]
+    assert "It is raised as an error: it may not break (fullgraph=True, error_on_graph_break, export, " in description
 
 
 def test_a_break_behind_a_break_stops_in_its_own_compile() -> None:
@@ -252,7 +253,9 @@ def test_a_break_in_a_loop_names_both_breaks() -> None:
 def test_first_chance_stops_where_it_is_raised() -> None:
     stops = first_compile(caught("graphBreak", compiled(outer), "first chance"))
     assert [names(stop) for stop in stops] == [["inner", "middle", "outer"]]
-    assert stops[0].message.exception.break_mode == "always"  # type: ignore[union-attr]
+    exception = stops[0].message.exception
+    assert exception is not None and exception.break_mode == "always"
+    assert "It has just been raised: Dynamo may yet handle it" in exception.description
 
 
 @pytest.mark.parametrize("function", [in_a_loop, under_own_context])
@@ -356,6 +359,7 @@ def test_a_recompile_that_is_an_error_stops_where_the_function_is_called() -> No
     assert [stop.where for stop in stops] == [f"scales [not compiled]:{scales.__code__.co_firstlineno}"]
     description = stops[0].message.exception.description  # type: ignore[union-attr]
     assert description.startswith("Recompile refused because of n: scales\n0/0: n == 2; met n: 3")
+    assert "torch._dynamo.config.error_on_recompile makes it an error." in description
 
 
 def test_the_recompile_limit_stops_where_nothing_is_traced() -> None:

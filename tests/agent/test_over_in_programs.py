@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,18 +11,14 @@ pytest.importorskip("torch")
 from dynascope.explain.over import compiles_less, whether_over
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
-from dynascope.facts.store import FILE_NAME
 
-from tests.support.sentence_programs import WITHOUT_GRAPH_CACHES, Truth, programs, truth_in
+from tests.support.sentence_programs import Truth, programs, truth_in
+from tests.support.sentences import is_said, recorded, said_in, told_of
 
 
-def causes_in(program: Path, folder: Path) -> list[Cause]:
-    """Record a program and return the causes of its recompiles."""
-    command = [sys.executable, "-m", "dynascope", "run", str(program)]
-    environment = os.environ | WITHOUT_GRAPH_CACHES | {"DYNASCOPE_FACTS": str(folder)}
-    run = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=280)
-    assert run.returncode == 0, run.stderr
-    with Reader.open(folder / FILE_NAME) as reader:
+def causes_in(store: Path) -> list[Cause]:
+    """Return the causes of recompiles of the newest launch."""
+    with Reader.open(store) as reader:
         launch = str(reader.newest_launch())
         by_number = {each.id: each for each in reader.compiles(launch)}
         return causes(reader.facts("recompiles", launch), by_number, reader.why_compiled)
@@ -36,7 +29,8 @@ def causes_in(program: Path, folder: Path) -> list[Cause]:
 @pytest.mark.parametrize("path", programs(), ids=lambda path: path.stem)
 def test_what_is_said_of_a_recompile_is_so(path: Path, tmp_path: Path) -> None:
     truth = truth_in(path.read_text())
-    found = [each for each in causes_in(path, tmp_path) if each.caused and each.first.function == truth.function]
+    store = recorded(path, tmp_path)
+    found = [each for each in causes_in(store) if each.caused and each.first.function == truth.function]
     told = [text for each in found if (text := whether_over(each))]
     if any(text.startswith("Not over: ") for text in told):
         assert not truth.over, told
@@ -44,6 +38,8 @@ def test_what_is_said_of_a_recompile_is_so(path: Path, tmp_path: Path) -> None:
         assert truth.over, told
     for each in found:
         check_spared(each, truth)
+    told_of_it = told_of(store) if said_in(path) else []
+    assert [sentence for sentence in said_in(path) if not is_said(sentence, told_of_it)] == []
 
 
 def check_spared(cause: Cause, truth: Truth) -> None:

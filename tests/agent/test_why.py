@@ -378,6 +378,15 @@ def test_at_the_limit() -> None:
     (answer,) = answers("limit", "recompileLimit")
     assert answer.startswith("repeated is not compiled here:\n0/1: n must be 5, and is 7 (")
     assert "not tried: Dynamo does not trace this frame." in answer and "limit: 2 of 2 compiles" in answer
+    assert (
+        "(torch._dynamo.config.recompile_limit). After that, calls that no compiled code fits run uncompiled" in answer
+    )
+
+
+def test_a_value_of_another_kind_cannot_be_dynamic() -> None:
+    (answer,) = answers("complex")
+    assert "not tried: Dynamo makes only ints and floats dynamic." in answer
+    assert 'With `torch.compiler.set_stance("eager_on_recompile")` before it this call runs uncompiled' in answer
 
 
 def test_what_cannot_be_undone_is_said_first() -> None:

@@ -19,7 +19,10 @@ from typing import Any
 
 import msgspec
 from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME
 from dynascope.report.summary import summarize
+
+from tests.support.sentence_programs import WITHOUT_GRAPH_CACHES
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAIN = ROOT / "adapter" / "dynascope" / "explain"
@@ -34,9 +37,13 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 def sentences() -> list[str]:
-    """Return all texts of at least four words in `explain/`, docstrings aside."""
-    found = (text for path in sorted(EXPLAIN.glob("*.py")) for text in _texts(ast.parse(path.read_text())))
-    return [text for text in dict.fromkeys(found) if len(_WORD.findall(text)) >= _LEAST_WORDS]
+    """Return all texts of at least four words in `explain/`, docstrings aside.
+
+    Those of `expected_breaks` are not among them: tests/lsp/test_rules.py compares them with torch's.
+    """
+    paths = [path for path in sorted(EXPLAIN.glob("*.py")) if path.stem != "expected_breaks"]
+    found = (text for path in paths for text in _texts(ast.parse(path.read_text())))
+    return [text for text in dict.fromkeys(found) if " " in text and len(_WORD.findall(text)) >= _LEAST_WORDS]
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
@@ -44,7 +51,7 @@ def _texts(tree: ast.Module) -> Iterator[str]:
     formatted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     others = {id(part) for node in formatted for part in ast.walk(node)}
     others |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    others |= {id(pattern) for node in nodes for pattern in _patterns(node)}
+    others |= {id(text) for node in nodes for text in _no_sentences(node)}
     for node in formatted:
         yield _plain("".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values))
     for node in nodes:
@@ -52,9 +59,12 @@ def _texts(tree: ast.Module) -> Iterator[str]:
             yield "" if _NO_TEXT.search(node.value) else _plain(node.value)
 
 
-def _patterns(node: ast.AST) -> list[ast.expr]:
-    """Return what a rule of `break_remedies` looks for in torch's texts."""
-    return node.args[2:] if isinstance(node, ast.Call) and ast.unparse(node.func) == "_Rule" else []
+def _no_sentences(node: ast.AST) -> list[ast.expr]:
+    """Return what a rule of `break_remedies` looks for in torch's texts, and the descriptions of settings."""
+    if not isinstance(node, ast.Call):
+        return []
+    patterns = node.args[2:] if ast.unparse(node.func) == "_Rule" else []
+    return patterns + [each.value for each in node.keywords if each.arg == "about"]
 
 
 def _plain(text: str) -> str:
@@ -91,6 +101,15 @@ def said_in(program: Path) -> list[str]:
     """Return the sentences that are said of a program."""
     place = f"{program.parent.name}/{program.stem}"
     return [sentence for sentence, where in table().items() if where == place]
+
+
+def recorded(program: Path, folder: Path) -> Path:
+    """Record a program, and return the store."""
+    command = [sys.executable, "-m", "dynascope", "run", str(program)]
+    environment = os.environ | WITHOUT_GRAPH_CACHES | {"DYNASCOPE_FACTS": str(folder)}
+    run = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=280)
+    assert run.returncode == 0, run.stderr
+    return folder / FILE_NAME
 
 
 def told_of(store: Path) -> list[str]:

@@ -27,7 +27,7 @@ Branch = Literal["", "raises", "loop"]
 
 
 def branch_at(path: str, line: int) -> Branch:
-    """Return what is decided by the condition that this line has, or ends in; "" without the source."""
+    """Return what the condition on this line decides; "" without the source."""
     lines = _lines(path)
     first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
     if not first:
