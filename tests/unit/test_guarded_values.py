@@ -143,6 +143,16 @@ def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():
     assert mend.startswith("`___stack2` is what the line of the graph break had computed")
 
 
+def test_a_backend_and_a_parameter_that_needs_a_gradient_or_not():
+    guard = "BACKEND_MATCH failure: torch.compile detected different backend callables. Cached backend: X (id=0x7f)"
+    assert guarded_value(guard).text == "the backend"
+    assert remedies([guard], [])[0].startswith("Each backend, and each set of `torch.compile(options=…)`")
+    hint = "consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"
+    guard = "tensor 'weight' requires_grad mismatch. expected requires_grad=1"
+    assert remedies([guard], [hint])[0].startswith("Call it with the same `requires_grad`")
+    assert remedies(["tensor 'weight' size mismatch at index 0. expected 2, actual 3"], [hint])[0] == hint
+
+
 def test_a_key_of_a_dict_is_no_attribute():
     (advice,) = remedies(["not ___dict_contains(3, L['self'].cache)"], [])
     assert advice.startswith("Whether a dict has a key") and "attribute" not in advice

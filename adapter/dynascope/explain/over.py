@@ -22,7 +22,7 @@ _NOT_OVER = "Not over: {served}; another value{example} is compiled again."
 _SERVED = "since {compile} it is dynamic (`{symbol}`), for {range}"
 _EITHER = "There is a compile for either value."
 _EACH = "Each that was met has a compile of its own; another one is compiled again."
-_OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata")
+_OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata", "backend")
 """Kinds of values of which each has a compile of its own."""
 _COUNTS = ("No compile", "One compile", "Two compiles", "Three compiles", "Four compiles")
 _CONDITIONS = 2

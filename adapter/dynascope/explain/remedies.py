@@ -139,6 +139,10 @@ _BY_KIND: dict[Kind, str] = {
         "Each metadata, the second result of `__tensor_flatten__`, is compiled on its own: keep in it only what the "
         "compiled code needs, and what changes in a tensor; or define `__metadata_guard__` in the class."
     ),
+    "backend": (
+        "Each backend, and each set of `torch.compile(options=…)`, has compiles of its own: compile the function once, "
+        "with one backend and the same options."
+    ),
     "global state": (
         "Call it in the same state each time: gradients on or off, autocast, default dtype, threads, modes such as "
         "that of `with torch.device(…):`."
@@ -182,7 +186,7 @@ _NONE = "There is one compile for None, and one for other values: pass a default
 _NUMBERS = {
     None: (
         "Dynamo makes a number dynamic once it has seen a second value, unless Python needs the value (a loop, a "
-        "condition): then keep it the same."
+        "condition): then keep it the same, or pass a tensor where operators take one."
     ),
     True: (
         "With `dynamic=True` Dynamo makes numbers dynamic, but not where Python needs the value (a loop, a condition): "
@@ -216,6 +220,8 @@ _DUPLICATES = (
 )
 
 
+_PARAMETERS = "force_parameter_static_shapes"
+"""In a hint of torch's for each recompile because of a parameter, which helps where its size has changed."""
 _ATTRIBUTE = "allow_unspec_int_on_nn_module"
 _OF_ATTRIBUTE = f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`, or keep the number in a tensor."
 
@@ -228,6 +234,8 @@ def remedies_of(cause: Cause) -> list[str]:
 
 def remedies(guards: Sequence[str], hints: Sequence[str], known: Known = NOTHING) -> list[str]:
     """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's."""
+    kind = guarded_value(guards[0]).kind
+    hints = [hint for hint in hints if kind == "size" or _PARAMETERS not in hint]
     slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
     if RANGE_OF_MARK in hints or (hints and all(map(is_bound_of_two, guards))):
         return list(dict.fromkeys([*slots, *hints]))

@@ -13,11 +13,12 @@ from msgspec import Struct
 
 Kind = Literal[
     "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set", "sizes", "length",
-    "type", "identity", "aliases", "keys", "elements", "attribute", "metadata", "lifetime", "global state", "other",
+    "type", "identity", "aliases", "keys", "elements", "attribute", "metadata", "lifetime", "backend",
+    "global state", "other",
 ]  # fmt: skip
 """`sizes`: how those of several tensors compare; `aliases`: whether several are one object; `attribute`: whether it
-exists; `metadata`: the second result of `__tensor_flatten__`; `lifetime`: whether the object still exists; `other`:
-only the text is known."""
+exists; `metadata`: the second result of `__tensor_flatten__`; `lifetime`: whether the object still exists;
+`backend`: which one it was compiled by; `other`: only the text is known."""
 
 
 class GuardedValue(Struct, frozen=True):
@@ -51,6 +52,7 @@ _TEXTS: dict[Kind, str] = {
     "attribute": "names in {0}",
     "metadata": "metadata of {0}",
     "lifetime": "the end of {0}",
+    "backend": "the backend",
 }
 _PREFIX = re.compile(r"L\['(\w+)'\]")
 _STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)|___check_(?P<modes>torch_function_mode)_stack\(\)")
@@ -79,6 +81,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("keys", re.compile(r"(?:'.*'|[\w.-]+) in (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
     ("metadata", re.compile(r"___check_metadata\((?P<name>.+)\)$")),
+    ("backend", re.compile(r"(?P<name>BACKEND_MATCH) failure: ")),
     ("lifetime", re.compile(r"Cache line invalidated because (?P<name>.+) got deallocated$")),
     ("length", re.compile(r"len\((?P<name>.+?)\) (?:[=!]=|>) \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
