@@ -41,7 +41,7 @@ def test_a_break_is_recorded_explained_and_mended(tmp_path: Path) -> None:
             assert "Call record(command) first" in await call("problems")
             told = await call("record", command="model.py")
             assert "model.py ended with exit code 0; last output:\n  | mean\n" in told
-            assert "model.py:7 Graph break: " in told
+            assert "model.py:7 Graph break at print(): " in told
             problem = found(r"Next: explain\('(\S+)'\)", told)
             assert problem in await call("problems")
             explained = await call("explain", id=problem)

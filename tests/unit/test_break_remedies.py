@@ -87,6 +87,11 @@ while x.max() > 4:
         break
     if x.sum() > 5:
         continue
+if x.sum() > 6:
+    y = 1
+# otherwise
+else:
+    raise ValueError("six")
 """
 
 
@@ -106,6 +111,7 @@ while x.max() > 4:
         (27, "Compile a function for one turn"),
         (29, "Compile a function for one turn"),
         (31, "If it"),
+        (33, "Check in"),
     ],
 )
 def test_what_a_condition_decides_chooses_the_remedy(tmp_path: Path, line: int, first: str):
@@ -116,6 +122,48 @@ def test_what_a_condition_decides_chooses_the_remedy(tmp_path: Path, line: int, 
     )
     found = break_message.graph_break(message, "resumed", [], UserFrame(str(file), line, "step"))
     assert break_remedies(found)[0].startswith(first)
+
+
+NUMBERS = """\
+if x.item() < 0:
+    raise ValueError("negative")
+while error.item() > 1:
+    error = error / 2
+if bad: raise ValueError(x.item())
+assert n > 0, f"{x.item()}"
+while n < 3: n = n + x.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [(1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")],
+)
+def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):
+    file = tmp_path / "numbers.py"
+    file.write_text(NUMBERS)
+    message = "Unsupported Tensor.item() call\n\n For more details, please visit: https://x/gb0124.html"
+    message = message.replace("details,", "details about this graph break,")
+    found = break_message.graph_break(message, "resumed", [], UserFrame(str(file), line, "step"))
+    assert break_remedies(found)[0].startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("registry_id", "explanation", "first"),
+    [
+        ("GB0033", "Operator `aten.allclose.default` has a non-Tensor output", "Compare in the graph, `torch.isclose("),
+        ("GB0142", "Dynamo does not know how to enter a `lock` context manager.", "Enter the context"),
+        ("GB0142", "Dynamo does not know how to enter a `BlockTimer` context manager.", "Avoid it."),
+        ("GB0208", "op: call_function; target: <function fork_rng at 0x7f>", "Enter the context"),
+        ("GB0208", "torch.* ops that return a non-Tensor cannot be traced", "Avoid it."),
+        ("GB0207", "First non-constant key type: <class 'torch.Tensor'>", "Sort a tensor"),
+        ("GB0207", "Key type: <class 'torch.Tensor'>", "Sort a tensor"),
+        ("GB0207", "First non-constant key type: <class 'int'>", "Sort outside"),
+        ("GB0088", "Dynamo found no exception handler", "Avoid it."),
+    ],
+)
+def test_what_a_break_is_about_chooses_the_remedy(registry_id: str, explanation: str, first: str):
+    assert break_remedies(a_break(registry_id, explanation, "blocks.py", "Avoid it."))[0].startswith(first)
 
 
 def test_a_logger_is_ignored_by_its_method():

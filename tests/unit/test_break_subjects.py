@@ -31,6 +31,11 @@ DISABLED = (
         ("", "example_value type: X; op: call_function; target: <function fork_rng at 0x7f>", "fork_rng()"),
         ("", """raised exception TypeError("can't")""", """TypeError("can't")"""),
         ("Dynamo does not support this.", "call_method TensorVariable() to_list", ""),
+        ("Operator `aten._local_scalar_dense.default` has a non-Tensor output", "", ""),
+        ("Operator `aten.index.Tensor`'s output shape depends on input Tensor data.", "", ""),
+        ("Operator `aten.log10.default`'s output", "", "log10()"),
+        ("", "raised exception ValueError('the function `f` fails')", "ValueError('the function `f` fails')"),
+        ("", "method: <Logger a (INFO)>.info, args: [ConstantVariable(str: 'the function `f`')]", "Logger.info()"),
     ],
 )
 def test_subjects(explanation: str, context: str, subject: str):
@@ -38,6 +43,11 @@ def test_subjects(explanation: str, context: str, subject: str):
     assert subject_of(message) == subject
     assert about(message) == (f"{subject}: A type" if subject else "A type")
     assert title(message) == (f"Graph break at {subject}: A type" if subject else "Graph break: A type")
+
+
+def test_a_long_error_is_cut():
+    message = BreakMessage(type="Observed exception", context=f"raised exception ValueError('{'a' * 50_000}')")
+    assert len(about(message)) < 120
 
 
 def test_a_type_that_names_the_subject_is_enough():

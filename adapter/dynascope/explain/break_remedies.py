@@ -30,9 +30,14 @@ _KEEP_TENSOR = (
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
 _SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
-_LOGGED = re.compile(r"method: <(?:Root)?(?=Logger).*?>\.(debug|warning|error|critical|exception|log),")
+_LOGGED = re.compile(r"method: <(?:Root)?Logger [^<>]*>\.(\w+),")
+_ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
+"""Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
+_CONTEXT = f"Enter the context{_OUTSIDE}."
+_ASSERTION = "Check in the graph what has to be true: `torch._assert_async(condition, 'message')`."
+_ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
 _RULES = (
     _Rule(
         "GB0007 GB0008 GB0025 GB0156",
@@ -76,15 +81,12 @@ _RULES = (
         r"Dynamo puts assertions into the graph",
     ),
     _Rule(
-        "GB0033 GB0124 GB0170",
-        ("Check in the graph what has to be true: `torch._assert_async(condition, 'message')`.",),
-        branch="raises",
+        "GB0033",
+        ("Compare in the graph, `torch.isclose(a, b).all()` or `(a == b).all()`, and keep the result a tensor.",),
+        r"aten\.(?:allclose|equal)\b",
     ),
-    _Rule(
-        "GB0033 GB0124 GB0170",
-        ("Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value.",),
-        branch="loop",
-    ),
+    _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
+    _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
         "",
@@ -125,8 +127,11 @@ _RULES = (
         "no fake impl|unsupported operator",
     ),
     _Rule("GB4198", (f"Copy{_OUTSIDE}.",)),
-    _Rule("GB0142 GB0208", (f"Enter the context{_OUTSIDE}.",), r"[lL]ock|fork_rng|GeneratorContextManager"),
-    _Rule("GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"key type: <class 'torch"),
+    _Rule("GB0208", (_CONTEXT,), "target: <function fork_rng "),
+    _Rule("GB0142", (_CONTEXT,), r"enter a `(?:\w*Lock|lock|_?GeneratorContextManager)`"),
+    _Rule(
+        "GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"[kK]ey type: <class 'torch(?!\.SymInt)"
+    ),
     _Rule("GB0207", (f"Sort{_OUTSIDE}, and pass what is sorted.",)),
     _Rule(
         "GB0007 GB0015",
@@ -138,7 +143,7 @@ _RULES = (
         "GB0098 GB0099", ("It is left uncompiled on purpose: see whether `torch.compiler.disable` is still needed.",)
     ),
     _Rule(
-        "GB0007 GB0008 GB0059 GB0088 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
+        "GB0007 GB0008 GB0059 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
         (f"Do this{_OUTSIDE}, and pass what comes of it.",),
     ),
 )
@@ -170,5 +175,5 @@ def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     )
     remedies = next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())
     logged = _LOGGED.search(texts)
-    method = "info" if logged is None else logged[1]
+    method = "info" if logged is None or logged[1] in _ASKED_FIRST else logged[1]
     return tuple(text.replace("Logger.info", f"Logger.{method}") for text in remedies)

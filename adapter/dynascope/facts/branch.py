@@ -12,6 +12,7 @@ import os
 import re
 import textwrap
 import tokenize
+from collections.abc import Sequence
 from typing import Literal
 
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
@@ -26,8 +27,11 @@ Branch = Literal["", "raises", "loop"]
 """`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop."""
 
 
-def branch_at(path: str, line: int) -> Branch:
-    """Return what the condition on this line decides; "" without the source."""
+def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
+    """Return what the condition on this line decides; "" without the source.
+
+    `is_of_call`: only a call in the condition counts, and no other call may be on the line (`if bad: x.item()`).
+    """
     lines = _lines(path)
     first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
     if not first:
@@ -38,6 +42,8 @@ def branch_at(path: str, line: int) -> Branch:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     if not isinstance(found, ast.If | ast.Assert | ast.While) or line - first >= (found.test.end_lineno or 1):
+        return ""
+    if is_of_call and not (_calls([found.test]) and not _calls(_others(found), until=line - first + 1)):
         return ""
     if isinstance(found, ast.If):
         return next(filter(None, map(_of_side, (found.body, found.orelse))), "")
@@ -62,14 +68,27 @@ def _statement(lines: list[str]) -> list[str]:
     """Return the lines that belong to the statement on the first."""
     indentation = _indentation(lines[0])
     for number, line in enumerate(lines[1:], 1):
-        more = _indentation(line) - indentation
-        if line.strip() and (more < 0 or (more == 0 and not _GOES_ON.match(line))):
+        more, is_code = _indentation(line) - indentation, line.lstrip()[:1] not in ("", "#")
+        if is_code and (more < 0 or (more == 0 and not _GOES_ON.match(line))):
             return lines[:number]
     return lines
 
 
 def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def _others(found: ast.If | ast.While | ast.Assert) -> list[ast.stmt] | list[ast.expr]:
+    """Return what a statement has besides its condition."""
+    if isinstance(found, ast.Assert):
+        return [found.msg] if found.msg is not None else []
+    return [*found.body, *found.orelse]
+
+
+def _calls(parts: Sequence[ast.AST], until: int | None = None) -> bool:
+    """Whether there is a call, on one of the first lines only."""
+    nodes = (node for part in parts for node in ast.walk(part))
+    return any(isinstance(node, ast.Call) and (until is None or node.lineno <= until) for node in nodes)
 
 
 def _of_side(statements: list[ast.stmt]) -> Branch:

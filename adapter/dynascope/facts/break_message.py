@@ -15,9 +15,9 @@ from dynascope.facts.branch import Branch, branch_at
 from dynascope.facts.model import BreakEffect, GraphBreak
 from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack
 
-_OF_CONDITIONS = ("GB0033", "GB0124", "GB0170")
+_JUMP = "GB0170"
+_OF_CONDITIONS = ("GB0033", "GB0124", _JUMP)
 """Breaks that a condition on the value of a tensor may make: `x.sum() > 0`, `x.item() > 0`, `math.exp(x) > 0`."""
-"""The registry's id of a branch on a tensor's value."""
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
 _REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
@@ -75,7 +75,9 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 def note_branch(message: BreakMessage, path: str, line: int) -> None:
     """Note what the condition decides that a graph break is in."""
-    message.branch = branch_at(path, line) if message.registry_id in _OF_CONDITIONS else ""
+    message.branch = (
+        branch_at(path, line, is_of_call=message.registry_id != _JUMP) if message.registry_id in _OF_CONDITIONS else ""
+    )
 
 
 def explained(error: str) -> BreakMessage | None:

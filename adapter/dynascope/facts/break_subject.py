@@ -19,12 +19,22 @@ _CALLED = re.compile(
     r"|calling function `(?P<called>[\w.<>]+)`|function `?<function (?P<object>[\w.<>]+) at "
 )
 _METHOD = re.compile(r"method `(?P<name>\w+)` of class `(?P<owner>\w+)`")
-_OPERATOR = re.compile(r"Operator `(?:aten\.(?P<operator>\w+)|[\w.]*?(?P<called>\w+)(?:\.default)?`)")
+_OPERATOR = re.compile(r"Operator `(?P<name>[\w.]{1,200})`")
+_WITHOUT_A_NAME = ("_local_scalar_dense", "index")
+"""Operators of what is written otherwise: `float(x)`, `math.exp(x)`, `x[mask]`."""
 _WITHOUT_FAKE = re.compile(r"unsupported operator: (?P<name>[\w.]+?)(?:\.default)?$")
 _CONTEXT_MANAGER = re.compile(r"enter a `(?P<name>\w+)` context manager")
-_LOGGED = re.compile(r"method: <(?:Root)?Logger .*?>\.(?P<name>\w+),")
-_TARGET = re.compile(r"target: <function (?P<name>[\w.<>]+) at ")
-_RAISED = re.compile(r"raised exception (?P<error>\w.*)")
+_LOGGED = re.compile(r"method: <(?:Root)?Logger [^<>]*>\.(?P<name>\w+),")
+_TARGET = re.compile(r"example_value type: .{1,200}?target: <function (?P<name>[\w.<>]+) at ")
+_RAISED = re.compile(r"raised exception (?P<name>\w.*)")
+_OF_CONTEXT = (
+    (_RAISED, "{}"),
+    (_LOGGED, "Logger.{}()"),
+    (_TARGET, "{}()"),
+    (_WITHOUT_FAKE, "{}"),
+)
+_LONGEST = 80
+"""The length to which an error is cut."""
 
 
 def about(found: Broken) -> str:
@@ -42,21 +52,27 @@ def subject_of(found: Broken) -> str:
 
 
 def _subject(found: Broken) -> str:
-    texts = f"{found.explanation}\n{found.context}"
-    if (called := _CALLED.search(texts)) is not None:
+    for pattern, text in _OF_CONTEXT:
+        if (known := pattern.match(found.context)) is not None:
+            return text.format(known["name"][:_LONGEST])
+    told = found.explanation
+    if (called := _CALLED.search(told)) is not None:
         name = next(filter(None, called.groups()))
         return f"{name.replace('_VariableFunctionsClass.', '').rpartition('<locals>.')[2]}()"
-    if (method := _METHOD.search(texts)) is not None:
+    if (method := _METHOD.search(told)) is not None:
         return f"{method['owner']}.{method['name']}()"
-    if (entered := _CONTEXT_MANAGER.search(texts)) is not None:
+    if (entered := _CONTEXT_MANAGER.search(told)) is not None:
         return f"with {entered['name']}"
-    if (raised := _RAISED.match(found.context)) is not None:
-        return raised["error"]
-    logged, target = _LOGGED.match(found.context), _TARGET.search(found.context)
-    if logged is not None or target is not None:
-        return f"Logger.{logged['name']}()" if logged is not None else f"{target['name']}()"  # type: ignore[index]
-    if (without_fake := _WITHOUT_FAKE.match(found.context)) is not None:
-        return without_fake["name"]
-    operator = _OPERATOR.search(texts)
-    # as it is called: `torch.unique` for `aten._unique2`
-    return "" if operator is None else f"{(operator['operator'] or operator['called']).strip('_0123456789')}()"
+    operator = _OPERATOR.search(told)
+    return _as_called(operator["name"]) if operator is not None else ""
+
+
+def _as_called(operator: str) -> str:
+    """Return `unique()` for `aten._unique2.default`, as it is called in a program."""
+    namespace, _, rest = operator.partition(".")
+    if namespace != "aten":
+        return f"{operator.removesuffix('.default').rpartition('.')[2]}()"
+    name = rest.partition(".")[0]
+    if name in _WITHOUT_A_NAME:
+        return ""
+    return f"{name[1:].rstrip('0123456789') if name.startswith('_') else name}()"
