@@ -16,7 +16,7 @@ from tests.lsp.recording import program, record
 pytestmark = [pytest.mark.matrix, pytest.mark.main_leg]
 
 CALLED = "…"
-OWN_WORDS = ("assertion", "breakpoint")
+OWN_WORDS = ("assertion",)
 """Rules that explain more than torch does."""
 RULES = {each.name for each in vars(rules).values() if isinstance(each, rules.Rule)}
 PROGRAM = """

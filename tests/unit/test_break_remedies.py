@@ -168,7 +168,7 @@ def test_what_a_break_is_about_chooses_the_remedy(registry_id: str, explanation:
 
 def test_a_logger_is_ignored_by_its_method():
     found = a_break("GB0291", "logging.Logger methods are not supported for non-export cases.")
-    found.reason = "method: <Logger scaler (INFO)>.warning, args: []"
+    found.context = "method: <Logger scaler (INFO)>.warning, args: []"
     assert break_remedies(found)[1].startswith(
         "`torch._dynamo.config.ignore_logging_functions.add(logging.Logger.warning)"
     )

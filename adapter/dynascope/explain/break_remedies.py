@@ -10,6 +10,7 @@ from dynascope.explain.details import is_torch
 from dynascope.facts import model
 from dynascope.facts.branch import Branch
 from dynascope.facts.break_message import BreakMessage
+from dynascope.facts.break_subject import subject_of
 
 
 class _Rule(Struct, frozen=True):
@@ -30,7 +31,6 @@ _KEEP_TENSOR = (
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
 _SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
-_LOGGED = re.compile(r"method: <(?:Root)?Logger [^<>]*>\.(\w+),")
 _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
@@ -174,6 +174,6 @@ def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
         if (found.registry_id or "") in (each.registry_ids.split() or [""]) and each.branch in ("", found.branch)
     )
     remedies = next((each.remedies for each in own if not each.about or re.search(each.about, texts)), ())
-    logged = _LOGGED.search(texts)
-    method = "info" if logged is None or logged[1] in _ASKED_FIRST else logged[1]
-    return tuple(text.replace("Logger.info", f"Logger.{method}") for text in remedies)
+    owner, _, method = subject_of(found).removesuffix("()").rpartition(".")
+    logged = method if owner == "Logger" and method not in _ASKED_FIRST else "info"
+    return tuple(text.replace("Logger.info", f"Logger.{logged}") for text in remedies)

@@ -53,7 +53,7 @@ class BreakMessage(Struct, kw_only=True):
     registry_id: str | None = None
     page: str | None = None
     branch: Branch = ""
-    """What is decided by the condition at which it is."""
+    """Whether its condition only raises, or ends a loop; "" for other conditions, and where there is none."""
 
     @property
     def title(self) -> str:
@@ -74,7 +74,7 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 
 def note_branch(message: BreakMessage, path: str, line: int) -> None:
-    """Note what the condition decides that a graph break is in."""
+    """Note whether a graph break is in a condition that only raises, or that ends a loop."""
     message.branch = (
         branch_at(path, line, is_of_call=message.registry_id != _JUMP) if message.registry_id in _OF_CONDITIONS else ""
     )

@@ -208,7 +208,7 @@ class GraphBreak(Fact, kw_only=True, gc=False):
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     branch: Branch = ""
-    """What is decided by the condition on a tensor's value at which it is."""
+    """Whether its condition only raises, or ends a loop; "" for other conditions, and where there is none."""
     stack: list[UserFrame] = field(default_factory=list)
     effect: BreakEffect = "resumed"
     counted: int = 0
