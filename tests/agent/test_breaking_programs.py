@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,16 @@ from tests.support.edited_programs import same_output
 pytestmark = [pytest.mark.matrix, pytest.mark.main_leg, pytest.mark.real_processes]
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[programs.Server]:
+    with programs.Server() as server:
+        yield server
+
+
 @pytest.mark.parametrize("program", programs.programs(), ids=lambda path: path.stem)
-def test_breaks_are_as_stated(program: Path):
+def test_breaks_are_as_stated(server: programs.Server, program: Path):
     stated = programs.stated(program)
-    plain, *others = programs.measured(program, stated.remedies)
+    plain, *others = server.measured(program, stated.remedies)
     assert not plain.failed, plain.failed
     assert (plain.breaks, plain.compiles) == (stated.breaks, stated.compiles), plain.reasons
     for remedy, other in zip(stated.remedies, others, strict=True):

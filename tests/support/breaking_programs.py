@@ -10,7 +10,6 @@ best remedy comes first; `# best: none` stands in place of remedies. Lines are t
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
@@ -19,6 +18,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from tests.support.edited_programs import Edit, edited, edits_in, same_output
 
@@ -84,48 +84,56 @@ def stated(program: Path) -> Stated:
     return Stated(breaks, compiles, remedies)
 
 
-def measured(program: Path, remedies: list[Remedy]) -> list[Measured]:
-    """Run a program as it is, then with each remedy, on plain torch in one child process."""
-    return all_measured([(program, remedies)])[0]
+class Server:
+    """A process with torch warmed up, which runs each program in a fork of its own."""
 
-
-def all_measured(asked: list[tuple[Path, list[Remedy]]]) -> list[list[Measured]]:
-    """Run several programs, each as it is and then with each of its remedies, in one child process."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = [
-            [
-                _write(program, Path(folder).resolve() / f"{program.stem}-{number}", edits)
-                for number, edits in enumerate([(), *(remedy.edits for remedy in remedies)])
-            ]
-            for program, remedies in asked
-        ]
+    def __init__(self) -> None:
         ours = ("PYTHON", "TORCH", "DYNASCOPE")
         clean = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
-        ran = subprocess.run(
-            [sys.executable, "-m", "tests.support.watched_breaks", *(str(path) for each in made for path, _ in each)],
-            cwd=ROOT,
-            env={
-                **clean,
-                "OMP_NUM_THREADS": "1",
-                "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-                "TORCHINDUCTOR_CACHE_DIR": _caches().name,
-                "TORCHINDUCTOR_VEC_ISA_OK": "1",
-            },
-            capture_output=True,
-            text=True,
-        )
-    seen = iter(ran.stdout.splitlines())
-    assert ran.returncode == 0, ran.stderr
-    return [[_measured(json.loads(next(seen)), origins, path.name) for path, origins in each] for each in made]
+        # Inductor finds kernels there again, under their own texts; `watched_breaks` removes the graphs.
+        self._caches = tempfile.TemporaryDirectory(prefix="dynascope-breaking-programs-")
+        self._errors = Path(self._caches.name) / "errors"
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.watched_breaks"],
+                cwd=ROOT,
+                env={
+                    **clean,
+                    "OMP_NUM_THREADS": "1",
+                    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+                    "TORCHINDUCTOR_CACHE_DIR": self._caches.name,
+                    "TORCHINDUCTOR_VEC_ISA_OK": "1",
+                },
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
 
+    def measured(self, program: Path, remedies: list[Remedy]) -> list[Measured]:
+        """Run a program as it is, then with each remedy."""
+        with tempfile.TemporaryDirectory() as folder:
+            return [
+                self._run(program, Path(folder).resolve() / f"{program.stem}-{number}", edits)
+                for number, edits in enumerate([(), *(remedy.edits for remedy in remedies)])
+            ]
 
-@functools.cache
-def _caches() -> tempfile.TemporaryDirectory[str]:
-    """Return the folder in which Inductor finds again what it has compiled for other programs.
+    def _run(self, program: Path, folder: Path, edits: tuple[Edit, ...]) -> Measured:
+        path, origins = _write(program, folder, edits)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f"{path}\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process that runs programs has ended\n{self._errors.read_text()}")
+        return _measured(json.loads(line), origins, path.name)
 
-    `watched_breaks` removes the graphs from it; a kernel is there under its own text.
-    """
-    return tempfile.TemporaryDirectory(prefix="dynascope-breaking-programs-")
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+        self._caches.cleanup()
 
 
 def _places(text: str) -> list[str]:
@@ -168,7 +176,9 @@ def _short(reason: str) -> str:
 def _write_anew(names: list[str]) -> None:
     """Measure programs and their remedies, and state what came of it."""
     asked = [(FOLDER / f"{name}.py", stated(FOLDER / f"{name}.py").remedies) for name in names]
-    for (program, remedies), (plain, *others) in zip(asked, all_measured(asked), strict=True):
+    with Server() as server:
+        all_measured = [server.measured(*each) for each in asked]
+    for (program, remedies), (plain, *others) in zip(asked, all_measured, strict=True):
         print(f"== {program.stem}", plain.failed[-600:], plain.printed, sep="\n")
         print(*plain.reasons, sep="\n")
         found = re.compile("# (breaks|compiles|remedy|best): ?")

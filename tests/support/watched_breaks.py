@@ -1,7 +1,8 @@
 """Run programs on plain torch, each in a fork of this process, and write down where Dynamo breaks their graphs.
 
-`python -m tests.support.watched_breaks FOLDER/PROGRAM.py …` prints a line of JSON for each: the place of each break
-with the text of it, how many compiles ended with a graph or with code, what the program has printed, and how it failed.
+`python -m tests.support.watched_breaks` reads the path of a program in each line, and prints a line of JSON for it: the
+place of each break with the text of it, how many compiles ended with a graph or with code, what the program has
+printed, and how it failed.
 A fork starts as a process of its own would: torch is imported, has compiled a function and was reset, and that is all.
 Inductor's caches of graphs are empty at its start, as how often Dynamo compiles depends on them: a graph that is taken
 from a cache keeps a float dynamic that a compile of the graph would have made a constant.
@@ -87,6 +88,7 @@ def _in_a_fork(program: Path) -> dict[str, Any]:
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as result:
         child = os.fork()
         if not child:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(printed.fileno(), 1)
             try:
                 result.write(json.dumps(_run(program)).encode())
@@ -111,8 +113,8 @@ def _warm_up() -> None:
 
 def _main() -> None:
     _warm_up()
-    for name in sys.argv[1:]:
-        print(json.dumps(_in_a_fork(Path(name))), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(_in_a_fork(Path(line.removesuffix("\n")))), flush=True)
 
 
 if __name__ == "__main__":

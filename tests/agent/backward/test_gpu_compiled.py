@@ -74,7 +74,7 @@ def test_a_transformers_model(attention: str, cudagraphs: bool, gpu_table: Table
         vocab_size=64,
         hidden_size=32,
         intermediate_size=64,
-        num_hidden_layers=2,
+        num_hidden_layers=1,
         num_attention_heads=4,
         num_key_value_heads=2,
         max_position_embeddings=64,
@@ -99,4 +99,4 @@ def test_a_transformers_model(attention: str, cudagraphs: bool, gpu_table: Table
     assert len(nodes) > 50 and "cuda:0" in runs[0].inputs
     stops = [stop.names[0].partition(" ")[0] for stop in script.stops if "NodeCall" in stop.names[0]]
     assert stops == nodes
-    gpu_table.add(f"Llama of two layers, {attention} attention", "by inductor, 3rd run", cudagraphs, runs[-1], apart)
+    gpu_table.add(f"Llama of one layer, {attention} attention", "by inductor, 3rd run", cudagraphs, runs[-1], apart)

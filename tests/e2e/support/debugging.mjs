@@ -105,8 +105,11 @@ export async function toggle(page, text, open = true) {
   }
 }
 
-/** Wait for a row of the Variables view that matches; the view holds only the rows it has room for, so it is scrolled (`stay`: and stays there). */
-export async function variable(page, pattern, { stay = false } = {}) {
+/**
+ * Wait for a row of the Variables view that matches; the view holds only the rows it has room for, so it is scrolled
+ * (`stay`: and stays there). `scope` is opened: where the view is drawn anew for a stop just then, a click opens what it had before.
+ */
+export async function variable(page, pattern, { stay = false, scope = undefined } = {}) {
   const found = (timeout) =>
     page.waitForFunction(
       (source) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => new RegExp(source).test(row.innerText.replace(/[\u00a0\s]+/g, ' '))),
@@ -116,6 +119,7 @@ export async function variable(page, pattern, { stay = false } = {}) {
   const list = page.locator('.debug-variables .monaco-list').first();
   const deadline = Date.now() + 30_000;
   for (let scrolled = 0; ; scrolled = (scrolled + 1) % 4) {
+    if (scope) await toggle(page, scope);
     try {
       await found(2_000);
       if (scrolled > 0 && !stay) await page.mouse.wheel(0, -10_000);
