@@ -34,6 +34,9 @@ def main(device: str) -> None:
         leaf.grad = None
         (Clip.apply(leaf) * 4).sum().backward()
         print("gradient", leaf.grad.tolist(), "on the main thread", threads[-1])
+    # Without Python: once it is over, the thread has let go of what the backward before held. A thread that still waits
+    # for the GIL when the interpreter ends is ended by Python, and the process aborted by C++.
+    torch.ones(3, device=device, requires_grad=True).sum().backward()
 
 
 if __name__ == "__main__":
