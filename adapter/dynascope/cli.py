@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 _ELSEWHERE = {
+    "attach": "dynascope.remote.command:attach",
     "check": "dynascope.report.check.command:check",
     "debug": "dynascope.terminal.command:debug",
     "explain": "dynascope.report.explain_command:explain",

@@ -78,9 +78,9 @@ class Checks:
         is_recorded = config.getoption("dynascope_report") or os.environ.get("DYNASCOPE_RECORD")
         of_main = getattr(config, "workerinput", {}).get("mainargv")
         if is_recorded and of_main:  # the command line of a worker of xdist says nothing
-            from dynascope.agent.recorder import process
+            from dynascope.agent.program import this_process
 
-            process.named_by(["-m", "pytest", *of_main[1:]])
+            this_process.named_by(["-m", "pytest", *of_main[1:]])
         if config.getoption("dynascope_report"):
             self._begin_report()
 

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.agent.program import this_process
 from dynascope.agent.recorder import process
 from dynascope.facts.generated import recorded
 from dynascope.facts.model import hash_lines
@@ -155,7 +156,7 @@ if __name__ == "__main__":
 
 def test_recording_on_request_of_the_environment(tmp_path: Path):
     """What the wheel's `torch.backends` entry point calls; a checkout that is not installed has no entry points."""
-    source = "from dynascope.autoload import record_if_asked; record_if_asked(); compiled()"
+    source = "from dynascope.autoload import begin_if_asked; begin_if_asked(); compiled()"
     assert run(tmp_path, "program.py", source=source).returncode == 0
     assert not (tmp_path / FOLDER_NAME).exists()
     assert run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1").returncode == 0
@@ -198,6 +199,6 @@ def test_a_program_that_comes_through_a_pipe_is_read_once(tmp_path: Path):
 
 
 def test_a_worker_of_a_test_run_is_named_by_what_was_typed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process, "_arguments", None)
-    process.named_by(["-m", "pytest", "-n", "2", "a test.py"])
+    monkeypatch.setattr(this_process, "_arguments", None)
+    this_process.named_by(["-m", "pytest", "-n", "2", "a test.py"])
     assert process.run_of_this_process("a launch", 0.0).program == "-m pytest -n 2 'a test.py'"

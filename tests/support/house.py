@@ -64,9 +64,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "dynascope.facts",
         "dynascope.explain",
         "dynascope.report",
+        "dynascope.wire",
     },
     "recording": {"dynascope.facts", "dynascope.explain", "dynascope.wire", "dynascope.report"},
     "terminal": {"dynascope.wire", "dynascope.console", "dynascope.dap.protocol"},
+    "remote": {"dynascope.wire"},
     "mcp": {"dynascope.facts", "dynascope.explain", "dynascope.report", "dynascope.terminal"},
     "": {"dynascope.agent", "dynascope.in_process", "dynascope.report"},
     "pytest_plugin": {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from dynascope.terminal.command import debug as command
-from dynascope.wire.token_server import token_file
+from dynascope.wire.listening import token_file
 
 pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dynascope.wire.token_server import remove_abandoned
+from dynascope.wire.listening import remove_abandoned
 
 
 def test_only_files_of_processes_that_have_ended_are_removed(tmp_path: Path) -> None:

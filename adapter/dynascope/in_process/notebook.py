@@ -7,16 +7,16 @@ notebook numbers them.
 from __future__ import annotations
 
 import html
-import json
 import os
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.recorder import process
+from dynascope.agent.program import this_process
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Problem, given_name, name_files
 from dynascope.in_process.record import record
 from dynascope.in_process.recording import Recording, store_of
+from dynascope.wire.attach_configuration import how_to_attach
 
 _COLOURS = {"error": "#d1242f", "warning": "#9a6700"}
 _OTHERS = "#57606a"
@@ -30,7 +30,7 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
     """
     name_files(lambda path: _cell(shell, path))
     if _is_kernel(shell):  # its command line is nothing that a user has typed
-        process.named_by([os.path.basename(os.environ.get("JPY_SESSION_NAME") or "notebook")])
+        this_process.named_by([os.path.basename(os.environ.get("JPY_SESSION_NAME") or "notebook")])
 
     def record_cell(line: str, cell: str) -> None:
         """Record what the cell compiles, as `trace`; `--graphs` keeps the graphs' code."""
@@ -62,14 +62,7 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
         if line.split() != ["attach"]:
             _refuse(_USAGE)
         host, port = listen()
-        configuration = {
-            "type": "dynascope",
-            "request": "attach",
-            "name": "Attach to the Notebook",
-            "connect": {"host": host, "port": port},
-        }
-        print(f"In VS Code, in launch.json:\n{json.dumps(configuration)}")
-        print(f"In a terminal:\ndynascope debug --connect {host}:{port} -b FUNCTION")
+        print(how_to_attach(host, port, "Attach to the Notebook"))
 
     shell.register_magic_function(record_cell, "cell", "dynascope")
     shell.register_magic_function(ask, "line", "dynascope")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 
 MODULES = {"torchrun": "torch.distributed.run", "pytest": "pytest"}
 """The modules that commands run; the interpreter at hand may have no such command on its path."""
@@ -21,6 +22,11 @@ def _is_python_script(path: str) -> bool:
     with open(path, "rb") as file:
         first = file.readline(200)
     return first.startswith(b"#!") and b"python" in first
+
+
+def is_torchrun(words: Sequence[str]) -> bool:
+    """Whether this is the command line of torchrun itself, not of a rank."""
+    return any(os.path.basename(word) == "torchrun" or word == MODULES["torchrun"] for word in words[:3])
 
 
 _PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_", "multiprocessing.resource_tracker")

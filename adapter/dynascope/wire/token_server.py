@@ -7,17 +7,12 @@ and the mode is not served. A connection with any other first line (HTTP, DAP) i
 
 from __future__ import annotations
 
-import contextlib
 import hmac
-import json
-import os
 import socket
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 FIRST_LINE_LIMIT = 256
 """The most bytes of a first line."""
@@ -172,22 +167,3 @@ def _end_with(connection: socket.socket, answer: bytes) -> None:
     except OSError:
         pass
     connection.close()
-
-
-def token_file(port: int) -> Path:
-    """Return the path of `listen-<port>.json` in the user's runtime directory: {"token": …}."""
-    import platformdirs  # which debugpy's adapter can do without
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # platformdirs warns on stderr when XDG_RUNTIME_DIR is not set
-        return Path(platformdirs.user_runtime_dir("dynascope", appauthor=False)) / f"listen-{port}.json"
-
-
-def remove_abandoned(folder: Path) -> None:
-    """Remove the files of processes that have ended without removing theirs, as killed ones do."""
-    for file in folder.glob("listen-*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            try:
-                os.kill(int(json.loads(file.read_bytes())["pid"]), 0)
-            except ProcessLookupError:
-                file.unlink()

@@ -21,12 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.program import collector
+from dynascope.agent.program import collector, this_process
 from dynascope.agent.recorder.imported_sources import ImportedSources
 from dynascope.agent.recorder.installation import RecorderInstallation, version
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.current_compiles import command_line
 from dynascope.facts.in_progress import Board
 from dynascope.facts.launches import LAUNCH_VARIABLE, new_launch, prune
 from dynascope.facts.model import CompileFacts, Run
@@ -42,9 +41,6 @@ RECORD_VARIABLE = "DYNASCOPE_RECORD"
 _LAST = -1000
 """A priority of `multiprocessing`, after those that programs have."""
 
-_arguments: Sequence[str] | None = None
-"""See `named_by`."""
-
 _recording: _Recording | None = None
 _abandoned: list[Writer] = []
 """Writers of parent processes: closing one in a forked child would drop the parent's locks."""
@@ -53,15 +49,6 @@ _abandoned: list[Writer] = []
 def begin() -> None:
     """Record every compile from now on; a second call does nothing. Never imports torch."""
     _begun().begin()
-
-
-def named_by(arguments: Sequence[str]) -> None:
-    """Take these for what the user typed after `python`.
-
-    For processes in which `sys.argv` is something else, such as a worker of a test run.
-    """
-    global _arguments
-    _arguments = arguments
 
 
 def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Callable[[], None]:
@@ -171,7 +158,7 @@ class _Recording:
 
     def begins(self) -> None:
         """Show that compiles are recorded from now on."""
-        self._board.program(_program(), _rank())
+        self._board.program(this_process.program(), this_process.rank())
 
     def write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""
@@ -241,34 +228,15 @@ def run_of_this_process(launch: str, began: float) -> Run:
     """Return this process as a row of a store; `began` is Unix time."""
     return Run(
         launch=launch,
-        program=_program(),
+        program=this_process.program(),
         folder=os.getcwd(),
         host=platform.node(),
         pid=os.getpid(),
         python_version=platform.python_version(),
         torch_version=version("torch"),
-        rank=_rank(),
+        rank=this_process.rank(),
         began=began,
     )
-
-
-def _program() -> str:
-    if _arguments is not None:
-        return command_line(_arguments, None)
-    return command_line(sys.argv, _module()) or sys.executable
-
-
-def _rank() -> int | None:
-    """Return the rank that torchrun or a compatible launcher has set, or None."""
-    rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else None
-
-
-def _module() -> str | None:
-    """Return the module name passed to `python -m`, or None."""
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    name: str | None = getattr(spec, "name", None)
-    return None if name in (None, "__main__") else name.removesuffix(".__main__")
 
 
 def _say(text: str) -> None:

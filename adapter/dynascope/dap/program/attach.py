@@ -18,18 +18,12 @@ from dynascope.dap.program import calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
 from dynascope.wire.channel import TOKEN_VARIABLE
-from dynascope.wire.token_server import token_file
+from dynascope.wire.listening import ListeningProgram, token_file
 
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
 
 _INSTEAD = "Have the program call dynascope.listen(), and attach with `connect`."
-
-
-class ListenFile(msgspec.Struct):
-    """The part of `listen-<port>.json` that is read."""
-
-    token: str
 
 
 def address_of(arguments: AttachArguments) -> Address | None:
@@ -48,7 +42,7 @@ def token_for(port: int, configured: str | None) -> str | None:
     if token := os.environ.get(TOKEN_VARIABLE):
         return token
     try:
-        return msgspec.json.decode(token_file(port).read_bytes(), type=ListenFile).token
+        return msgspec.json.decode(token_file(port).read_bytes(), type=ListeningProgram).token
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -7,20 +7,22 @@ passed to debugpy's adapter. Where debugpy cannot serve this process only compil
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import socket
-import stat
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from dynascope.agent.program import this_process
 from dynascope.agent.program.threads import hide_thread
+from dynascope.agent.session.session import current_session
 from dynascope.agent.session.startup import bootstrap
 from dynascope.agent.session.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
-from dynascope.wire import channel, token_server
-from dynascope.wire.token_server import ServingRefused, TokenServer, remove_abandoned, token_file
+from dynascope.wire import channel, listening, token_server
+from dynascope.wire.command_lines import is_torchrun, is_torchs
+from dynascope.wire.listening import ListeningProgram
+from dynascope.wire.token_server import ServingRefused, TokenServer
 
 _listener: Listener | None = None
 _lock = threading.Lock()
@@ -36,6 +38,21 @@ def listen(address: tuple[str, int], *, runtime: bool) -> tuple[str, int]:
         elif address[1] not in (0, _listener.address[1]):
             _say(f"this process listens on {_where(_listener.address)} already, so not on port {address[1]}")
         return _listener.address
+
+
+def listen_as_asked(asked: str) -> None:
+    """Listen on `PORT` or `HOST:PORT` of this machine, port 0: a free one.
+
+    A process that is debugged already does not listen, nor one that torch has started for itself, nor torchrun, which
+    compiles nothing. Raises ValueError for another text, and what `listen` raises.
+    """
+    command = sys.orig_argv
+    if current_session() is not None or is_torchs(" ".join(command)) or is_torchrun(command):
+        return
+    host, _, port = asked.rpartition(":")
+    if not port.isdecimal():
+        raise ValueError(f"{asked!r} is neither PORT nor HOST:PORT")
+    listen((host.strip("[]") or "127.0.0.1", int(port)), runtime=True)
 
 
 def wait_for_client() -> None:
@@ -143,18 +160,9 @@ def _say(text: str) -> None:
 
 def _leave_token(token: str, host: str, port: int) -> Path:
     """Write the token to a file, readable by this user until the process ends. Return its path."""
-    path = token_file(port)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = path.parent.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise RuntimeError(
-            f"{path.parent} is not a folder that only you can access, so the token cannot be stored there; "
-            f"set {channel.TOKEN_VARIABLE} here and in the debugger instead."
-        )
-    path.unlink(missing_ok=True)
-    remove_abandoned(path.parent)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump({"token": token, "host": host, "port": port, "pid": os.getpid()}, file)
     pid = os.getpid()
+    path = listening.leave(
+        ListeningProgram(token, host, port, pid, this_process.program(), os.getcwd(), this_process.rank())
+    )
     atexit.register(lambda: path.unlink(missing_ok=True) if os.getpid() == pid else None)
     return path

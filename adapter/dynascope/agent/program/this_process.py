@@ -1,0 +1,41 @@
+"""Name this process as its user knows it: by its command line, and by its rank in a distributed job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from dynascope.facts.current_compiles import command_line
+
+_arguments: Sequence[str] | None = None
+"""See `named_by`."""
+
+
+def named_by(arguments: Sequence[str]) -> None:
+    """Take these for what the user typed after `python`.
+
+    For processes in which `sys.argv` is something else, such as a worker of a test run.
+    """
+    global _arguments
+    _arguments = arguments
+
+
+def program() -> str:
+    """Return what the user typed after `python`, quoted for a shell, or the interpreter."""
+    if _arguments is not None:
+        return command_line(_arguments, None)
+    return command_line(sys.argv, _module()) or sys.executable
+
+
+def rank() -> int | None:
+    """Return the rank that torchrun or a compatible launcher has set, or None."""
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdecimal() else None
+
+
+def _module() -> str | None:
+    """Return the module name passed to `python -m`, or None."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    name: str | None = getattr(spec, "name", None)
+    return None if name in (None, "__main__") else name.removesuffix(".__main__")

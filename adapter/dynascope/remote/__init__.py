@@ -1,0 +1,1 @@
+"""Reach programs that listen on other machines: by ssh, and in pods of Kubernetes."""

@@ -1,0 +1,42 @@
+"""Run a shell, or forward a port of this machine to another of it, as the arguments of `ssh` or `kubectl` say."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+
+
+def main(arguments: list[str]) -> None:
+    if arguments[-1].endswith("sh -s") or arguments[-2:] == ["sh", "-s"]:
+        os.execvp("sh", ["sh", "-s"])
+    if "-L" in arguments:
+        _, local, _, remote = arguments[arguments.index("-L") + 1].split(":")
+    elif "port-forward" in arguments:
+        local, remote = arguments[-1].split(":")
+    else:
+        sys.exit(f"stand-in: what is {arguments}?")
+    with socket.create_server(("127.0.0.1", int(local))) as server:
+        while True:
+            near, _ = server.accept()
+            far = socket.create_connection(("127.0.0.1", int(remote)))
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=copy, args=(source, target), daemon=True).start()
+
+
+def copy(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    for each in (source, target):
+        try:
+            each.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
