@@ -1,0 +1,60 @@
+;;; -*- lexical-binding: t -*-
+;;; As nvim_dap.lua, in Emacs 29 or newer with dape ($DYNASCOPE_DAPE).
+(require 'json)
+(require 'python)
+(add-to-list 'load-path (getenv "DYNASCOPE_DAPE"))
+(require 'dape)
+
+(defvar result nil)
+(defvar stops nil)
+
+(defun wait-until (condition what)
+  (let ((left 1200))
+    (while (not (funcall condition))
+      (accept-process-output nil 0.1)
+      (when (zerop (setq left (1- left))) (error "Waited for %s" what)))))
+
+(defun ask (connection command arguments)
+  "Return the body of the answer to a request."
+  (let ((answer 'none))
+    (dape-request connection command arguments (lambda (body problem) (setq answer (or problem body))))
+    (wait-until (lambda () (not (eq answer 'none))) command)
+    answer))
+
+(defun frame ()
+  (let ((connection (dape--live-connection 'stopped t)))
+    (and connection (dape--current-stack-frame connection))))
+
+(defun note-stop (line)
+  "Wait until the session stops at another line than LINE, and note what is shown there."
+  (wait-until (lambda () (and (frame) (not (eql line (plist-get (frame) :line))))) "a stop")
+  (let* ((connection (dape--live-connection 'stopped))
+         (id (plist-get (frame) :id))
+         (scopes (plist-get (ask connection :scopes (list :frameId id)) :scopes))
+         (value (ask connection :evaluate (list :expression "x" :frameId id :context "repl"))))
+    (push `((name . ,(plist-get (frame) :name)) (line . ,(plist-get (frame) :line))
+            (scopes . ,(vconcat (mapcar (lambda (each) (plist-get each :name)) scopes)))
+            (x . ,(if (stringp value) value (plist-get value :result))))
+          stops)
+    connection))
+
+(defun main ()
+  (eval (car (read-from-string (format "(progn %s)" (getenv "DYNASCOPE_CONFIGURATION")))))
+  (find-file (getenv "DYNASCOPE_FILE"))
+  (python-mode)
+  (goto-char (point-min))
+  (forward-line (1- (string-to-number (getenv "DYNASCOPE_LINE"))))
+  (dape-breakpoint-toggle)
+  (dape (dape--config-eval 'dynascope nil))
+  (dape-next (note-stop nil))
+  (dape-continue (note-stop (string-to-number (getenv "DYNASCOPE_LINE"))))
+  (wait-until (lambda () (not (dape--live-connection 'parent t))) "the end"))
+
+(condition-case problem (main)
+  (error (push `(problem . ,(format "%S" problem)) result)
+         (push `(buffers . ,(vconcat (mapcar (lambda (each) (with-current-buffer each (buffer-string))) (buffer-list))))
+               result)))
+(push `(stops . ,(vconcat (reverse stops))) result)
+(with-temp-file (getenv "DYNASCOPE_RESULT") (insert (json-encode result)))
+(dolist (buffer (buffer-list)) (with-current-buffer buffer (set-buffer-modified-p nil)))
+(kill-emacs 0)
