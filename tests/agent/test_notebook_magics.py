@@ -15,6 +15,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("ipykernel")
 
+from click.testing import CliRunner
+from dynascope.report.command import report
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
@@ -75,7 +77,7 @@ def kernel(tmp_path: Path) -> Iterator[Kernel]:
         kernel.end()
 
 
-def test_a_cell_is_recorded_and_its_lines_are_marked(kernel: Kernel):
+def test_a_cell_is_recorded_and_its_lines_are_marked(kernel: Kernel, tmp_path: Path):
     status, told, shown = kernel.run(f"%%dynascope\n{COMPILED}f(torch.ones(3)), f(torch.ones(4))")
     assert status == "ok" and told.startswith("in f\nin f\n") and shown.startswith("(tensor(6.), tensor(8.))")
     assert (
@@ -86,6 +88,10 @@ def test_a_cell_is_recorded_and_its_lines_are_marked(kernel: Kernel):
     assert "print(&quot;in f&quot;)" in line and "◂ Graph break" in line
     assert "<details><summary>Report</summary><iframe" in shown
     assert kernel.run("trace.counts()['graph_break_places']")[2] == "1"
+    kernel.run("trace.save()")
+    elsewhere = CliRunner().invoke(report, ["--facts", str(tmp_path / ".dynascope")]).output
+    assert "In [2]:5 Graph break at print()" in elsewhere and '    print("in f")' in elsewhere
+    assert "ipykernel" not in elsewhere
     assert kernel.run("trace.graphs[0].code or 'none'")[2] == "'none'"
     status, told, shown = kernel.run("%%dynascope --graphs\nf(torch.ones(3))")
     assert status == "ok" and "Nothing was compiled: code that was compiled before" in told and shown == "tensor(6.)"

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
+from dynascope.facts.file_names import given_name
 
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
 LONGEST_TITLE = 70
@@ -159,20 +160,6 @@ def same_text(text: str) -> str:
 def where(path: str, line: int) -> str:
     """Return `model.py:13`, or `In [3]:5` in a notebook."""
     return f"{given_name(path) or os.path.basename(path) or '<no file>'}:{line}"
-
-
-_names: list[Callable[[str], str | None]] = []
-"""At most one: see `name_files`."""
-
-
-def given_name(path: str) -> str | None:
-    """Return the name of a file that `name_files` gives it."""
-    return _names[0](path) if _names else None
-
-
-def name_files(name: Callable[[str], str | None]) -> None:
-    """Call files in every text what `name` returns for their paths; None: by their own names."""
-    _names[:] = [name]
 
 
 def named(function: str, resumes_at: int | None) -> str:

@@ -186,6 +186,16 @@ class Reader:
         row = self._connection.execute("SELECT line_hashes FROM source WHERE id = ?", (source,)).fetchone()
         return model.apart(row[0]) if row else []
 
+    def text_of(self, path: str) -> str:
+        """Return the newest text of code without a file, such as a cell of a notebook; "" for files."""
+        query = "SELECT text FROM source WHERE path = ? ORDER BY id DESC LIMIT 1"
+        row = self._connection.execute(query, (path,)).fetchone()
+        return row[0] if row else ""
+
+    def given_names(self) -> dict[str, str]:
+        """Return the names under which cells of notebooks were recorded, by path."""
+        return dict(self._connection.execute("SELECT path, name FROM source WHERE name != '' ORDER BY id"))
+
     def view(self, path: str, launch: str | None = None) -> View | None:
         """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
         recorded = self.moved.recorded(path)

@@ -150,7 +150,8 @@ CREATE TABLE string (id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, value TEXT
 CREATE INDEX string_by_run ON string (run_id);
 
 CREATE TABLE source (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL, line_hashes BLOB NOT NULL, digest BLOB NOT NULL, UNIQUE (path, digest)
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL, line_hashes BLOB NOT NULL, digest BLOB NOT NULL,
+    text TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (path, digest)
 );
 
 CREATE TABLE compile (id INTEGER PRIMARY KEY, run_id, {", ".join(COMPILE.columns)});

@@ -7,6 +7,7 @@ Committed facts survive a kill at any time. Any thread may write; after a fork t
 from __future__ import annotations
 
 import hashlib
+import linecache
 import os
 import sqlite3
 import threading
@@ -24,6 +25,7 @@ from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.file_names import given_name
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.profile import Profile
 from dynascope.facts.reader import Reader
@@ -35,6 +37,8 @@ _encode = msgspec.json.Encoder().encode
 
 Later = Profile | LaterForm | model.CudaGraphsSkipped
 """A record of torch's work for a compile that has ended."""
+_LONGEST_TEXT = 1 << 18
+"""The most characters of code without a file that are kept."""
 HashesOf = Callable[[str], bytes | None]
 
 
@@ -94,19 +98,34 @@ class Interning:
         self._new_sources.clear()
 
     def _store_source(self, path: str) -> int:
+        hashes, text = b"", ""
         try:
             hashes = self._hashes_of(path) or b""
             if not hashes and os.path.isfile(path):  # a script that comes through a pipe can be read only once
                 hashes = model.hash_source(Path(path).read_bytes())
+            elif not hashes:
+                text = _text_without_file(path)
+                hashes = model.hash_source(text.encode()) if text else b""
         except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
-            hashes = b""
+            pass
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
         self._connection.execute(
-            "INSERT OR IGNORE INTO source (path, line_hashes, digest) VALUES (?, ?, ?)", (path, hashes, digest)
+            "INSERT OR IGNORE INTO source (path, line_hashes, digest, text, name) VALUES (?, ?, ?, ?, ?)",
+            (path, hashes, digest, text, given_name(path) or ""),
         )
         found = self._connection.execute("SELECT id FROM source WHERE path = ? AND digest = ?", (path, digest))
         number: int = found.fetchone()[0]
         return number
+
+
+def _text_without_file(path: str) -> str:
+    """Return what `linecache` has for code without a file, as for the cells of a notebook.
+
+    It is what was put there: nothing is read.
+    """
+    entry = linecache.cache.get(path, ())
+    text = "".join(entry[2]) if len(entry) == 4 else ""
+    return text.encode(errors="replace").decode() if len(text) <= _LONGEST_TEXT else ""
 
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")

@@ -13,7 +13,8 @@ from typing import Any
 
 from dynascope.agent.program import this_process
 from dynascope.explain.kinds import KINDS
-from dynascope.explain.problem import Problem, given_name, name_files
+from dynascope.explain.problem import Problem
+from dynascope.facts.file_names import given_name, name_files
 from dynascope.in_process.record import record
 from dynascope.in_process.recording import Recording, store_of
 from dynascope.wire.attach_configuration import how_to_attach

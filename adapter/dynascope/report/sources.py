@@ -14,9 +14,9 @@ import click
 from msgspec import Struct
 
 from dynascope.explain.compiles import CHANGED, MOVED
-from dynascope.explain.problem import given_name
 from dynascope.facts import model, store
 from dynascope.facts.alignment import Alignment
+from dynascope.facts.file_names import given_name, name_files
 from dynascope.facts.reader import Reader
 
 
@@ -26,6 +26,7 @@ def opened(workspace: Path | None, folder: Path | None) -> Iterator[Reader]:
     path = folder / store.FILE_NAME if folder is not None else store.facts_path(workspace)
     try:
         with Reader.open(path) as reader, reader.unchanging():
+            name_files(reader.given_names().get)
             yield reader
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
@@ -102,7 +103,8 @@ class Sources:
             try:
                 content = Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
             except OSError:
-                content = "".join(linecache.getlines(path))  # a cell of this process's notebook
+                # a cell of a notebook: of this process's, or of the one that was recorded
+                content = "".join(linecache.getlines(path)) or self._reader.text_of(path)
             known = self._texts[path] = content.split("\n")
         return known
 
