@@ -101,11 +101,11 @@ class Interning:
         hashes, text = b"", ""
         try:
             hashes = self._hashes_of(path) or b""
-            if not hashes and os.path.isfile(path):  # a script that comes through a pipe can be read only once
-                hashes = model.hash_source(Path(path).read_bytes())
-            elif not hashes:
+            if not os.path.isfile(path):  # a script that comes through a pipe can be read only once
                 text = _text_without_file(path)
-                hashes = model.hash_source(text.encode()) if text else b""
+                hashes = hashes or (model.hash_source(text.encode()) if text else b"")
+            elif not hashes:
+                hashes = model.hash_source(Path(path).read_bytes())
         except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
             pass
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
