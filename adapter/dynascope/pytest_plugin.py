@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -100,11 +101,19 @@ class Checks:
             if resets:
                 _reset_dynamo()
         assert limits is not None
-        with dynascope.record() as trace:
+        with dynascope.record() as trace, self._at_a_prompt(limits):
             yield
         self._recorded += 1
         self._check(limits, trace, must_compile=bool(marks))
         return None
+
+    def _at_a_prompt(self, limits: Limits) -> AbstractContextManager[None]:
+        """Return what stops the test where it has a problem of which none is allowed, with `--pdb`."""
+        if not self._config.getoption("usepdb"):
+            return nullcontext()
+        from dynascope.pytest_debugging import stopping
+
+        return stopping(self._config, [kind for kind, most in limits.most.items() if not most])
 
     def _check(self, limits: Limits, trace: Recording, must_compile: bool) -> None:
         from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING

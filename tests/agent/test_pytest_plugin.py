@@ -17,6 +17,11 @@ pytest.importorskip("torch")
 
 from tests.support.fork_server import search_path
 from tests.support.marks import PROGRAMS
+from tests.support.terminal.terminal import Terminal
+
+PLUGIN = ["-p", "no:cacheprovider"]
+if not entry_points(group="pytest11", name="dynascope"):  # an environment that was made before there was one
+    PLUGIN += ["-p", "dynascope.pytest_plugin"]
 
 
 @pytest.fixture
@@ -27,12 +32,9 @@ def suite(tmp_path: Path) -> Path:
 
 def run(folder: Path, *options: str) -> tuple[dict[str, str], str]:
     """What becomes of each test, and what pytest prints."""
-    plugin = ["-p", "no:cacheprovider", "--show-capture=no", "-rA", "-q"]
-    if not entry_points(group="pytest11", name="dynascope"):  # an environment that was made before there was one
-        plugin += ["-p", "dynascope.pytest_plugin"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DYNASCOPE", "PYTEST"))}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, *options, "test_small.py"],
+        [sys.executable, "-m", "pytest", *PLUGIN, "--show-capture=no", "-rA", "-q", *options, "test_small.py"],
         cwd=folder,
         env={**inherited, "PYTHONPATH": search_path(), "DYNASCOPE_FACTS": str(folder / "facts")},
         capture_output=True,
@@ -111,6 +113,30 @@ def test_the_report_has_all_tests_of_all_workers(suite: Path):
     report = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
     assert "test_small.py:11" in report and "Recompile" in report
     assert report.startswith("-m pytest ")
+
+
+def test_pdb_stops_at_a_prompt_while_the_test_is_traced(suite: Path):
+    environment = {"PYTHONPATH": search_path(), "XDG_STATE_HOME": str(suite), "DYNASCOPE_FACTS": str(suite / "facts")}
+    tests = ["test_small.py::test_is_whole", "test_small.py::test_breaks", "test_small.py::test_is_compiled_again"]
+    terminal = Terminal([sys.executable, "-m", "pytest", "--pdb", *PLUGIN, *tests], environment, suite)
+    try:
+        assert "is_compiled_again" not in terminal.expect("● compile time")
+        told = terminal.expect("(dynascope) ")
+        assert "test_small.py:11  (exception)" in told and "graph break GB0025" in told
+        terminal.type("print x\r")
+        terminal.expect("f32[3]")
+        terminal.type("continue\r")
+        assert "1 graph break" in terminal.expect("(Pdb) ")
+        terminal.type("continue\r")
+        terminal.expect("● compile time")
+        assert "recompile" in terminal.expect("(dynascope) ")
+        terminal.type("quit\r")
+        assert "1 recompile" in terminal.expect("(Pdb) ")
+        terminal.type("continue\r")
+        terminal.expect("2 failed, 1 passed")
+        assert terminal.wait() == 1
+    finally:
+        terminal.close()
 
 
 def test_it_does_nothing_in_a_run_that_does_not_ask():

@@ -78,6 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "dynascope.explain",
         "dynascope.report",
     },
+    "pytest_debugging": {"dynascope", "dynascope.agent.session", "dynascope.explain"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
     "cli": {"dynascope.dap.server", "dynascope.debugpy_process", "dynascope_lsp.server"},

@@ -26,17 +26,26 @@ class Limited(NamedTuple):
     noun: str
     holds: Callable[[Problem], bool]
     count: Callable[[Collection[Problem]], int]
+    filter: str
+    """The exception filter that stops where one happens (`explain.kinds.FILTERS`)."""
 
 
 LIMITED = {
-    "graph-break": Limited("graph break", lambda each: each.kind == "graphBreak", _times),
-    "recompile": Limited("recompile", lambda each: each.kind in ("recompile", "recompileLimit"), _compiles),
-    "recompile-limit": Limited("recompile limit reached", lambda each: each.kind == "recompileLimit", len),
-    "failure": Limited(
-        "failure", lambda each: each.is_error and each.kind in ("failedCompile", "backendFailure", "graphBreak"), _times
+    "graph-break": Limited("graph break", lambda each: each.kind == "graphBreak", _times, "graphBreak"),
+    "recompile": Limited(
+        "recompile", lambda each: each.kind in ("recompile", "recompileLimit"), _compiles, "recompile"
     ),
-    "specialization": Limited("specialization", lambda each: each.kind == "specialization", len),
-    "skipped-frame": Limited("skipped frame", lambda each: each.kind == "skippedFrame", len),
+    "recompile-limit": Limited(
+        "recompile limit reached", lambda each: each.kind == "recompileLimit", len, "recompileLimit"
+    ),
+    "failure": Limited(
+        "failure",
+        lambda each: each.is_error and each.kind in ("failedCompile", "backendFailure", "graphBreak"),
+        _times,
+        "backendFailure",
+    ),
+    "specialization": Limited("specialization", lambda each: each.kind == "specialization", len, "specialization"),
+    "skipped-frame": Limited("skipped frame", lambda each: each.kind == "skippedFrame", len, "skippedFrame"),
 }
 """The kinds by the names that a command line gives them. A graph break that raises is a failure, too."""
 COUNTED = ("compile", "graph")

@@ -55,6 +55,14 @@ def listen_as_asked(asked: str) -> None:
     listen((host.strip("[]") or "127.0.0.1", int(port)), runtime=True)
 
 
+def expect_client() -> threading.Event:
+    """Return what is set once the next session is configured. Raises RuntimeError before `listen`."""
+    if _listener is None:
+        raise RuntimeError("call dynascope.listen() first.")
+    _listener.configured = threading.Event()
+    return _listener.configured
+
+
 def wait_for_client() -> None:
     """Wait for the first configured session. Raises RuntimeError before `listen`."""
     if _listener is None:
