@@ -76,9 +76,9 @@ class Checks:
         """The problems of all tests, by id."""
         self._torch_version = ""
         self._recorded = 0
-        is_recorded = config.getoption("dynascope_report") or os.environ.get("DYNASCOPE_RECORD")
+        is_named = config.getoption("dynascope_report") or {"DYNASCOPE_RECORD", "DYNASCOPE_LISTEN"} & {*os.environ}
         of_main = getattr(config, "workerinput", {}).get("mainargv")
-        if is_recorded and of_main:  # the command line of a worker of xdist says nothing
+        if is_named and of_main:  # the command line of a worker of xdist says nothing
             from dynascope.agent.program import this_process
 
             this_process.named_by(["-m", "pytest", *of_main[1:]])

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dynascope.agent.recorder.process import _Recording, _say
+from dynascope.agent.program.this_process import say
+from dynascope.agent.recorder.process import _Recording
 from dynascope.facts.launches import LAUNCH_VARIABLE
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, StoreError
@@ -77,7 +78,7 @@ def test_a_word_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(sys, "stderr", stream)
         monkeypatch.setattr(sys, "__stderr__", stream)
         if not isinstance(stream, io.StringIO):
-            _say("a word")
+            say("a word")
     stream.close()  # nothing is left to be written, which fails here
 
 

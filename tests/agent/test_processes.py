@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -301,6 +302,6 @@ def test_the_token_is_left_where_only_its_user_can_read_it(tmp_path: Path) -> No
         file = runtime / "dynascope" / f"listen-{port}.json"
         assert file.stat().st_mode & 0o777 == 0o600
         assert file.parent.stat().st_mode & 0o777 == 0o700
-        assert re.search(r'"token": "[0-9a-f]{64}"', file.read_text())
+        assert re.fullmatch("[0-9a-f]{64}", json.loads(file.read_text())["token"])
         running.communicate("\n", timeout=TIMEOUT)
         assert not file.exists()

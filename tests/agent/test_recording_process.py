@@ -156,7 +156,7 @@ if __name__ == "__main__":
 
 def test_recording_on_request_of_the_environment(tmp_path: Path):
     """What the wheel's `torch.backends` entry point calls; a checkout that is not installed has no entry points."""
-    source = "from dynascope.autoload import begin_if_asked; begin_if_asked(); compiled()"
+    source = "from dynascope.autoload import record_if_asked; record_if_asked(); compiled()"
     assert run(tmp_path, "program.py", source=source).returncode == 0
     assert not (tmp_path / FOLDER_NAME).exists()
     assert run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1").returncode == 0

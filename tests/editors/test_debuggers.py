@@ -6,10 +6,12 @@ in no registry. What is not there is skipped.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,8 @@ DRIVERS = {
     ),
     "dape": ("DYNASCOPE_DAPE", [os.environ.get("DYNASCOPE_EMACS", "emacs"), "--batch", "-l", str(HERE / "dape.el")]),
 }
+_PATIENCE = 600
+"""Seconds: more than all that the drivers wait for."""
 PROGRAM = """\
 import torch
 
@@ -52,6 +56,7 @@ def configuration(client: str) -> str:
 
 
 @pytest.mark.real_processes
+@pytest.mark.timeout(_PATIENCE + 60)
 @pytest.mark.parametrize("client", DRIVERS)
 def test_a_compiled_function_is_debugged_as_the_page_says(client: str, tmp_path: Path) -> None:
     variable, command = DRIVERS[client]
@@ -73,8 +78,22 @@ def test_a_compiled_function_is_debugged_as_the_page_says(client: str, tmp_path:
         "DYNASCOPE_LINE": "6",
         "DYNASCOPE_RESULT": str(result),
     }
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=400)
-    assert result.exists(), done.stderr[-2000:]
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=tmp_path,
+            stdout=said,
+            stderr=said,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    try:
+        process.wait(_PATIENCE)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert result.exists(), (tmp_path / "said").read_text()[-2000:]
     seen: dict[str, Any] = json.loads(result.read_text())
     assert "problem" not in seen, seen
     assert [(stop["name"], stop["line"], stop["x"]) for stop in seen["stops"]] == [

@@ -31,6 +31,8 @@ from tests.support.terminal.debugging import debug, folder
 __all__ = ["folder"]
 
 SERVING = program("serving.py")
+SSH = "ssh -T -o RemoteCommand=none"
+FORWARD = "-o ControlPath=none -o ExitOnForwardFailure=yes"
 RANKS = "import torch\nprint('ready', flush=True)\ninput()\n"
 
 
@@ -38,7 +40,8 @@ RANKS = "import torch\nprint('ready', flush=True)\ninput()\n"
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put the stand-ins first, and let programs leave their files in a folder of this test."""
     (tmp_path / "run").mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    for variable in ("XDG_RUNTIME_DIR", "HOME", "TMPDIR"):
+        monkeypatch.setenv(variable, str(tmp_path / "run"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     return remote.install(tmp_path / "bin")
 
@@ -105,8 +108,8 @@ def test_a_program_on_another_machine_is_debugged_and_goes_on(serving: Running, 
         assert interrupted(process) == 0 and not token_file(here).exists()
     serving.assert_runs_on()
     assert log.read_text().splitlines() == [
-        "ssh -p 2222 me@gpu1 sh -s",
-        f"ssh -p 2222 -N -o ExitOnForwardFailure=yes -L 127.0.0.1:{here}:127.0.0.1:{there} me@gpu1",
+        f"{SSH} -p 2222 me@gpu1 sh -s",
+        f"{SSH} -p 2222 {FORWARD} -L 127.0.0.1:{here}:127.0.0.1:{there} me@gpu1 cat",
     ]
 
 
@@ -138,8 +141,32 @@ def test_a_connection_that_ends_ends_the_command() -> None:
         assert process.wait(60) == 1 and not token_file(configuration(told)["connect"]["port"]).exists()
 
 
+@pytest.mark.usefixtures("serving")
+def test_no_forward_is_left_where_the_command_is_killed() -> None:
+    with attached("ssh://gpu1") as (process, _):
+        (forward,) = psutil.Process(process.pid).children()
+        process.kill()
+        forward.wait(60)
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_port_that_another_process_has_gets_no_token(tmp_path: Path) -> None:
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.write_text(ssh.read_text().replace("exec ", 'case "$*" in *-L*) exit 255;; esac\nexec '))
+    assert "The port of the program on ssh://gpu1 cannot be forwarded: see above." in said("ssh://gpu1")
+    assert len(listening.listening()) == 1
+
+
 def leave(**changes: object) -> None:
     listening.leave(ListeningProgram(token="t", pid=os.getpid(), **changes))
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> Iterator[None]:
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
 
 
 def said(*arguments: str) -> str:
@@ -163,8 +190,9 @@ def test_of_several_programs_one_has_to_be_named() -> None:
     told = said("ssh://gpu1")
     assert "Several programs listen on ssh://gpu1:\n" + "\n".join(rows) in told
     assert "Name one: dynascope attach ssh://gpu1/40000\n" in told
-    told = said("pod/trainer:7")
-    assert "No program with port or process id 7 listens on pod/trainer:" in told and "pod/trainer:40000\n" in told
+    told = said("-n", "training", "pod/trainer:7")
+    assert "No program with port or process id 7 listens on pod/trainer:" in told
+    assert "Name one: dynascope attach -n training pod/trainer:40000\n" in told
 
 
 def test_that_none_listens_is_said() -> None:
@@ -179,6 +207,7 @@ def test_that_none_listens_is_said() -> None:
         (["gpu1"], "'gpu1' is neither ssh://"),
         (["ssh://gpu1/train"], "is neither ssh://"),
         (["ssh://-oProxyCommand=x/1"], "is neither ssh://"),
+        (["pod/--as=x"], "is neither ssh://"),
         (["-n", "training", "ssh://gpu1"], "--namespace and --container are for pod/NAME"),
     ],
 )
@@ -222,7 +251,8 @@ def test_an_address_that_cannot_be_used_ends_no_program(tmp_path: Path, asked: s
     process = started(tmp_path / "train.py", [sys.executable], asked)
     output, errors = process.communicate("\n", timeout=60)
     assert process.returncode == 0 and output == "ready\n"
-    assert f"dynascope: DYNASCOPE_LISTEN={asked}: cannot listen: {asked!r} is neither PORT nor HOST:PORT" in errors
+    why = f"{asked!r} is neither PORT nor HOST:PORT. 0 takes a free port."
+    assert f"dynascope: DYNASCOPE_LISTEN={asked}: cannot listen: {why}" in errors
 
 
 @pytest.mark.matrix

@@ -188,7 +188,7 @@ class Reader:
 
     def text_of(self, path: str) -> str:
         """Return the newest text of code without a file, such as a cell of a notebook; "" for files."""
-        query = "SELECT text FROM source WHERE path = ? ORDER BY id DESC LIMIT 1"
+        query = "SELECT text FROM source WHERE path = ? AND text != '' ORDER BY id DESC LIMIT 1"
         row = self._connection.execute(query, (path,)).fetchone()
         return row[0] if row else ""
 

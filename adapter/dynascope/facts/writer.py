@@ -110,7 +110,8 @@ class Interning:
             pass
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
         self._connection.execute(
-            "INSERT OR IGNORE INTO source (path, line_hashes, digest, text, name) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO source (path, line_hashes, digest, text, name) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (path, digest) DO UPDATE SET name = excluded.name WHERE excluded.name != ''",
             (path, hashes, digest, text, given_name(path) or ""),
         )
         found = self._connection.execute("SELECT id FROM source WHERE path = ? AND digest = ?", (path, digest))

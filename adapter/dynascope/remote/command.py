@@ -71,10 +71,9 @@ def _chosen(host: Host, found: list[ListeningProgram]) -> ListeningProgram:
     named = [each for each in found if host.number in (None, each.port, each.pid)]
     if len(named) == 1:
         return named[0]
-    separator = ":" if host.name.startswith("pod/") else "/"
     what = "Several programs listen" if named else f"No program with port or process id {host.number} listens"
     raise click.ClickException(
-        f"{what} on {host.name}:\n{_table(found)}\nName one: dynascope attach {host.name}{separator}{found[0].port}\n"
+        f"{what} on {host.name}:\n{_table(found)}\nName one: dynascope attach {host.numbered(found[0].port)}\n"
         "One that does not listen is debugged on its own machine: dynascope debug --pid N"
     )
 
@@ -85,11 +84,16 @@ def _table(programs: list[ListeningProgram]) -> str:
     rows = [("rank", "address", "pid", "program")]
     for each in programs:
         rank = "" if each.rank is None else str(each.rank)
-        rows.append((rank, each.address, str(each.pid), each.program))
+        rows.append((rank, _shown(each.address), str(each.pid), _shown(each.program)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ("  ".join(text.ljust(width) for text, width in zip(row, [*widths, 0], strict=True)) for row in rows)
     start = 0 if ranks else widths[0] + 2
     return "\n".join(line[start:].rstrip() for line in lines)
+
+
+def _shown(text: str) -> str:
+    """Return a text of another program without characters that a terminal acts on."""
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _forward(host: Host, program: ListeningProgram) -> None:
@@ -97,7 +101,7 @@ def _forward(host: Host, program: ListeningProgram) -> None:
     from dynascope.wire.attach_configuration import how_to_attach
 
     rank = "" if program.rank is None else f"rank {program.rank}, "
-    named = f"{program.program or 'the program'} ({rank}pid {program.pid}) on {host.name}"
+    named = f"{_shown(program.program) or 'the program'} ({rank}pid {program.pid}) on {host.name}"
     with forwarded(host, program) as (port, process):
         click.echo(f"{named} can be debugged from this machine until you press Ctrl+C here.")
         folder = program.folder if program.folder != os.getcwd() else None

@@ -16,7 +16,7 @@ from dynascope.wire import listening
 from dynascope.wire.listening import ListeningProgram
 
 _SECONDS = 0.05
-"""Between two attempts to connect."""
+"""Between two looks whether the port is open."""
 _TO_END = 5.0
 """Seconds that a forward has for its end."""
 
@@ -27,39 +27,38 @@ def forwarded(host: Host, program: ListeningProgram) -> Iterator[tuple[int, subp
 
     Whoever debugs on this machine finds the token in a file, as that of a program which listens here.
     """
-    port = _free_port(program.port)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = int(server.getsockname()[1])
     command = host.forward(port, program)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         _wait_for(port, process, host)
-        path = listening.leave(structs.replace(program, host="127.0.0.1", port=port, pid=os.getpid()))
+        here = structs.replace(program, host="127.0.0.1", port=port, pid=os.getpid())
+        listening.leave(here)
         try:
             yield port, process
         finally:
-            path.unlink(missing_ok=True)
+            listening.remove(here)
     finally:
         process.terminate()
         try:
-            process.wait(_TO_END)
+            process.communicate(timeout=_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
-
-
-def _free_port(wanted: int) -> int:
-    """Return a port on which nothing listens here: the wanted one if possible."""
-    for port in (wanted, 0):
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)) as server:
-            return int(server.getsockname()[1])
-    raise Unreachable("This machine has no free port.")
+            process.communicate()
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], host: Host) -> None:
-    """Wait until the port is open, however long the user takes for a password."""
+    """Wait until that process has opened the port, however long the user takes for a password.
+
+    Another process may have taken the port: it must not get the token.
+    """
+    import psutil  # type: ignore[import-untyped]
+
     while process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(_SECONDS)
+        with contextlib.suppress(psutil.Error):
+            open_ports = psutil.Process(process.pid).net_connections("tcp4")
+            if any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in open_ports):
+                return
+        time.sleep(_SECONDS)
     raise Unreachable(f"The port of the program on {host.name} cannot be forwarded: see above.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,19 +12,20 @@ from urllib.parse import urlsplit
 from dynascope.wire.listening import ListeningProgram, parsed
 
 _READ = r"""
-for folder in "$XDG_RUNTIME_DIR" "/run/user/$(id -u)" "${TMPDIR:-/tmp}/runtime-$(id -u)" \
+for folder in "$XDG_RUNTIME_DIR" "/run/user/$(id -u)" "${TMPDIR:-/tmp}/runtime-$(id -u)" "/tmp/runtime-$(id -u)" \
   "$HOME/Library/Caches/TemporaryItems"; do
+  [ -O "$folder/dynascope" ] || continue
   for file in "$folder"/dynascope/listen-*.json; do
-    [ -f "$file" ] && kill -0 "$(sed 's/.*"pid": *\([0-9]*\).*/\1/' "$file")" 2>/dev/null && cat "$file"
+    [ -O "$file" ] && kill -0 "$(sed 's/.*"pid": *\([0-9]*\).*/\1/' "$file")" 2>/dev/null && cat "$file" && echo
   done
 done
 true
 """
-"""Prints a line for each program that listens and lives; for any POSIX shell, as there may be no Python at hand.
+"""Prints a line for each program that listens and lives, for a shell with `-O`: there may be no Python at hand.
 
-The folders are those of `platformdirs.user_runtime_dir` on Linux and macOS.
+The folders are those of `platformdirs.user_runtime_dir` on Linux and macOS. Another user may have made one in /tmp.
 """
-_POD = re.compile(r"pod/(?P<name>[^/:]+)(?::(?P<number>\d+))?")
+_POD = re.compile(r"pod/(?P<name>[^-/:][^/:]*)(?::(?P<number>\d+))?")
 
 
 class Unreachable(Exception):
@@ -41,6 +43,9 @@ class Host(Protocol):
     def name(self) -> str:
         """Return how the user has named it, without the number."""
 
+    def numbered(self, number: int) -> str:
+        """Return the arguments of `dynascope attach` for a port or process id of it."""
+
     def shell(self) -> list[str]:
         """Return the command that runs there what it reads from its standard input."""
 
@@ -50,7 +55,11 @@ class Host(Protocol):
 
 @dataclass(frozen=True)
 class SshHost:
-    """A machine that `ssh` reaches, `[USER@]HOST` or a name of its configuration."""
+    """A machine that `ssh` reaches, `[USER@]HOST` or a name of its configuration.
+
+    What the configuration says of commands, and of connections that several commands share, is left out: a forward
+    would outlive its command there.
+    """
 
     destination: str
     port: int | None
@@ -60,15 +69,20 @@ class SshHost:
     def name(self) -> str:
         return f"ssh://{self.destination}{f':{self.port}' if self.port else ''}"
 
+    def numbered(self, number: int) -> str:
+        return f"{self.name}/{number}"
+
     def shell(self) -> list[str]:
         return [*self._ssh(), self.destination, "sh -s"]
 
     def forward(self, local: int, program: ListeningProgram) -> list[str]:
+        own = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
         where = f"127.0.0.1:{local}:{program.address}"
-        return [*self._ssh(), "-N", "-o", "ExitOnForwardFailure=yes", "-L", where, self.destination]
+        # not `-N`: `cat` ends with its standard input, which this process holds, however it ends
+        return [*self._ssh(), *own, "-L", where, self.destination, "cat"]
 
     def _ssh(self) -> list[str]:
-        return ["ssh", *(("-p", str(self.port)) if self.port else ())]
+        return ["ssh", "-T", "-o", "RemoteCommand=none", *(("-p", str(self.port)) if self.port else ())]
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,12 @@ class Pod:
     @property
     def name(self) -> str:
         return f"pod/{self.pod}"
+
+    def numbered(self, number: int) -> str:
+        options = [("-n", self.namespace), ("-c", self.container)]
+        return shlex.join(
+            [*(part for option, name in options if name for part in (option, name)), f"{self.name}:{number}"]
+        )
 
     def shell(self) -> list[str]:
         container = ["-c", self.container] if self.container else []
@@ -107,8 +127,8 @@ def host_of(text: str, namespace: str | None, container: str | None) -> Host:
         raise ValueError(f"{text!r} is neither ssh://[USER@]HOST[:PORT][/PORT_OR_PID] nor pod/NAME[:PORT_OR_PID]")
     if namespace or container:
         raise ValueError("--namespace and --container are for pod/NAME")
-    destination = parts.netloc.removesuffix(f":{parts.port}") if parts.port else parts.netloc
-    return SshHost(destination, parts.port, int(number) if number else None)
+    user, at, _ = parts.netloc.rpartition("@")
+    return SshHost(f"{user}{at}{parts.hostname}", parts.port, int(number) if number else None)
 
 
 def listening_on(host: Host) -> list[ListeningProgram]:

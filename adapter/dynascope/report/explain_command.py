@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dynascope.explain.problem import Place, Problem
+from dynascope.facts.file_names import given_name
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources, chosen_launch, opened, options
 from dynascope.report.summary import Summary, summarize
@@ -73,4 +74,5 @@ def asked_for(summary: Summary, what: str) -> list[Problem]:
 
 def _is_at(place: Place, file: str, line: str) -> bool:
     is_file = place.path == os.path.abspath(file) or f"/{place.path}".replace(os.sep, "/").endswith(f"/{file}")
+    is_file = is_file or given_name(place.path) == file
     return is_file and (not line or place.line == int(line))

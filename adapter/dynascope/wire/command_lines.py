@@ -25,10 +25,11 @@ def _is_python_script(path: str) -> bool:
 
 
 def is_torchrun(words: Sequence[str]) -> bool:
-    """Whether this is the command line of torchrun itself, not of a rank."""
-    return any(os.path.basename(word) == "torchrun" or word == MODULES["torchrun"] for word in words[:3])
+    """Whether this is the command line of torchrun itself, not of a rank; `dynascope run torchrun` is one, too."""
+    return any(os.path.basename(word) == "torchrun" or word in _LAUNCHERS for word in words)
 
 
+_LAUNCHERS = MODULES["torchrun"], "torch.distributed.launch"
 _PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_", "multiprocessing.resource_tracker")
 """Parts of their command lines: inductor's compile workers, probes of the CPU, multiprocessing's resource tracker."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from dynascope.encodable import encoded
 from dynascope.wire.channel import TOKEN_VARIABLE
 
 
@@ -63,9 +64,22 @@ def leave(program: ListeningProgram) -> Path:
         )
     path.unlink(missing_ok=True)
     remove_abandoned(path.parent)
+    content = encoded(msgspec.json.encode, program)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(program) + b"\n")
+        file.write(content + b"\n")
     return path
+
+
+def read(port: int) -> ListeningProgram | None:
+    """Return the program that listens on a port of this machine, or None if none has left a file and lives."""
+    found = parsed(_texts([token_file(port)]))
+    return found[0] if found and _lives(found[0].pid) else None
+
+
+def remove(program: ListeningProgram) -> None:
+    """Remove the file of a program, unless another program has taken its port."""
+    if read(program.port) == program:
+        token_file(program.port).unlink(missing_ok=True)
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -58,7 +58,8 @@ class TokenServer:
         self._lock = threading.Lock()
         self._waiting: dict[socket.socket, None] = {}
         """Connections without a token, the one that has waited longest first."""
-        self.socket = socket.create_server(address)
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.socket = socket.create_server(address, family=family)
         start_thread("dynascope listener", self._run)
 
     def close(self) -> None:

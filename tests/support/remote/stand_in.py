@@ -12,6 +12,7 @@ def main(arguments: list[str]) -> None:
     if arguments[-1].endswith("sh -s") or arguments[-2:] == ["sh", "-s"]:
         os.execvp("sh", ["sh", "-s"])
     if "-L" in arguments:
+        threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()  # as `cat` there
         _, local, _, remote = arguments[arguments.index("-L") + 1].split(":")
     elif "port-forward" in arguments:
         local, remote = arguments[-1].split(":")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from dynascope.facts.current_compiles import command_line
 
@@ -28,6 +30,14 @@ def program() -> str:
     return command_line(sys.argv, _module()) or sys.executable
 
 
+def folder() -> str:
+    """Return the current folder; "" where it no longer exists."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def rank() -> int | None:
     """Return the rank that torchrun or a compatible launcher has set, or None."""
     rank = os.environ.get("RANK", "")
@@ -36,6 +46,24 @@ def rank() -> int | None:
 
 def _module() -> str | None:
     """Return the module name passed to `python -m`, or None."""
+    if sys.argv[:1] == ["-m"]:  # Python still looks for it, and imports its package
+        return next(iter(sys.orig_argv[sys.orig_argv.index("-m") + 1 :]), None) if "-m" in sys.orig_argv else None
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     name: str | None = getattr(spec, "name", None)
     return None if name in (None, "__main__") else name.removesuffix(".__main__")
+
+
+def say(text: str) -> None:
+    """Write to stderr, if that can be: a full disk is no error of the program."""
+    stream: Any = sys.stderr  # None in a program without one, where `print` would take stdout
+    line = f"dynascope: {text}\n"
+    if stream is None:
+        return
+    is_the_process_own = stream is sys.__stderr__
+    with suppress(OSError, ValueError):
+        if is_the_process_own:
+            stream.flush()
+            # what its buffer could not write would be an error when the program ends
+            os.write(stream.fileno(), line.encode(errors="backslashreplace"))
+        else:
+            stream.write(line)

@@ -16,10 +16,10 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dynascope.agent.program import collector, this_process
 from dynascope.agent.recorder.imported_sources import ImportedSources
@@ -111,7 +111,7 @@ class _Recording:
 
     def __init__(self, path: Path, is_first: bool) -> None:
         """Take `is_first`: whether to write this run even without compiles, as its launch's first."""
-        self.say: Callable[[str], None] = _say
+        self.say: Callable[[str], None] = this_process.say
         self.is_on = False
         self.what = os.environ.get(RECORD_VARIABLE, "")
         self._is_first = is_first
@@ -146,7 +146,7 @@ class _Recording:
         self.is_on = False
         self._sources.end()
         self._board.close()
-        self.say = _say
+        self.say = this_process.say
         if self._installation is not None:
             self._installation.remove()
 
@@ -237,19 +237,3 @@ def run_of_this_process(launch: str, began: float) -> Run:
         rank=this_process.rank(),
         began=began,
     )
-
-
-def _say(text: str) -> None:
-    """Write to stderr, if that can be: a full disk is no error of the program."""
-    stream: Any = sys.stderr  # None in a program without one, where `print` would take stdout
-    line = f"dynascope: {text}\n"
-    if stream is None:
-        return
-    is_the_process_own = stream is sys.__stderr__
-    with suppress(OSError, ValueError):
-        if is_the_process_own:
-            stream.flush()
-            # what its buffer could not write would be an error when the program ends
-            os.write(stream.fileno(), line.encode(errors="backslashreplace"))
-        else:
-            stream.write(line)

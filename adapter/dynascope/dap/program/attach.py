@@ -1,8 +1,8 @@
 """Find the program to attach to: by address and token, or by process id, into which debugpy must be able to inject.
 
 `dynascope.listen()` opens one port that requires a token as the first line; `debugpy.listen()` opens one that does not.
-The port is taken for the former if there is a token: in the configuration, in DYNASCOPE_TOKEN, or in the file,
-readable by its owner only, that `dynascope.listen()` leaves in the user's runtime directory.
+The port is taken for the former if there is a token: in the configuration, in the file, readable by its owner only,
+that `dynascope.listen()` leaves in the user's runtime directory, or in DYNASCOPE_TOKEN.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import shutil
 import sys
 from pathlib import Path
 
-import msgspec
-
 from dynascope.dap.program import calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
+from dynascope.wire import listening
 from dynascope.wire.channel import TOKEN_VARIABLE
-from dynascope.wire.listening import ListeningProgram, token_file
 
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
@@ -39,12 +37,8 @@ def token_for(port: int, configured: str | None) -> str | None:
     """Return the token of the program that listens on `port`; None if none is found."""
     if configured:
         return configured
-    if token := os.environ.get(TOKEN_VARIABLE):
-        return token
-    try:
-        return msgspec.json.decode(token_file(port).read_bytes(), type=ListeningProgram).token
-    except (OSError, msgspec.DecodeError):
-        return None
+    program = listening.read(port)
+    return program.token if program is not None else os.environ.get(TOKEN_VARIABLE)
 
 
 async def check(process_id: int | str) -> None:

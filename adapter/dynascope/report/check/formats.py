@@ -16,6 +16,7 @@ from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Problem
 from dynascope.facts.counts import counted
+from dynascope.facts.file_names import given_name
 from dynascope.report.check.outcome import CheckOutcome
 from dynascope.report.over_limits import over_limits
 from dynascope.report.sources import Sources, shown_path
@@ -70,7 +71,7 @@ def _in_repository(path: str) -> str:
     root = os.environ.get("GITHUB_WORKSPACE", "")
     if root and path.startswith(os.path.join(os.path.realpath(root), "")):
         return os.path.relpath(path, os.path.realpath(root))
-    return shown_path(path)
+    return path if given_name(path) else shown_path(path)
 
 
 def _data(text: str) -> str:

@@ -36,7 +36,9 @@ def listen(address: tuple[str, int], *, runtime: bool) -> tuple[str, int]:
             _listener = Listener(address, runtime)
             os.register_at_fork(after_in_child=_forget)
         elif address[1] not in (0, _listener.address[1]):
-            _say(f"this process listens on {_where(_listener.address)} already, so not on port {address[1]}")
+            this_process.say(
+                f"this process listens on {_where(_listener.address)} already, so not on port {address[1]}"
+            )
         return _listener.address
 
 
@@ -94,26 +96,26 @@ class Listener:
         host, port = self._server.socket.getsockname()[:2]
         self.address: tuple[str, int] = (host, port)
         try:
-            path = None if inherited else _leave_token(token, host, port)
+            path = _left(token, host, port, is_needed=not inherited)
             if runtime:
                 self._start_debugpy()
         except BaseException:
             self._server.close()
             raise
-        place = f"the variable {channel.TOKEN_VARIABLE}" if path is None else str(path)
-        _say(f"listening on {_where(self.address)}; a debugger needs the token in {place}")
+        place = f"the variable {channel.TOKEN_VARIABLE}" if inherited else str(path)
+        this_process.say(f"listening on {_where(self.address)}; a debugger needs the token in {place}")
 
     def _start_debugpy(self) -> None:
         try:
             self._debugpy = DebugpyServer(lambda: self._spliced > 0, self._give_up_debugpy)
         except DebugpyUnavailable as error:
             self._without_debugpy = str(error)
-            _say(f"only compiles can be debugged: {error}")
+            this_process.say(f"only compiles can be debugged: {error}")
 
     def _give_up_debugpy(self) -> None:
         self._debugpy = None
         self._without_debugpy = "another debugger (Jupyter's, VS Code's) uses debugpy in this process now"
-        _say(f"only compiles can be debugged: {self._without_debugpy}")
+        this_process.say(f"only compiles can be debugged: {self._without_debugpy}")
 
     def close_copies(self) -> None:
         self._server.socket.close()
@@ -162,15 +164,18 @@ def _where(address: tuple[str, int]) -> str:
     return "{}:{}".format(*address)
 
 
-def _say(text: str) -> None:
-    print(f"dynascope: {text}", file=sys.stderr, flush=True)
+def _left(token: str, host: str, port: int, is_needed: bool) -> Path | None:
+    """Write the file of this process, readable by this user until the process ends. Return its path.
 
-
-def _leave_token(token: str, host: str, port: int) -> Path:
-    """Write the token to a file, readable by this user until the process ends. Return its path."""
+    Where the user has the token already a file that cannot be written is not needed.
+    """
     pid = os.getpid()
-    path = listening.leave(
-        ListeningProgram(token, host, port, pid, this_process.program(), os.getcwd(), this_process.rank())
-    )
+    program, folder, rank = this_process.program(), this_process.folder(), this_process.rank()
+    try:
+        path = listening.leave(ListeningProgram(token, host, port, pid, program, folder, rank))
+    except (OSError, RuntimeError):
+        if is_needed:
+            raise
+        return None
     atexit.register(lambda: path.unlink(missing_ok=True) if os.getpid() == pid else None)
     return path
