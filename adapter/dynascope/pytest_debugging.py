@@ -20,9 +20,9 @@ _SECONDS = 0.1
 
 @contextmanager
 def stopping(config: pytest.Config, kinds: Iterable[str]) -> Iterator[None]:
-    """Debug this process at a prompt while a block runs; stop at each problem of these kinds (`explain.limits`).
+    """Stop at a prompt at each problem of these kinds while a block runs.
 
-    The prompt is a process of its own, which has the terminal that pytest captures.
+    They are names of `explain.limits`. The prompt is a process of its own, which has the terminal that pytest captures.
     """
     filters = [part for kind in kinds if kind in LIMITED for part in ("--catch", LIMITED[kind].filter)]
     if not filters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -14,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.dap.client import Body, DapClient
+from tests.support.dap.client import Body, DapClient, RequestFailed
 from tests.support.debugpy import DEBUGPY
+from tests.support.fork_server import search_path
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
@@ -334,3 +336,14 @@ def test_stop_on_entry(client: DapClient, runtime: bool) -> None:
     assert stop.at_compile_time is not runtime
     stop.resume()
     assert client.wait_for_end() == 0
+
+
+@pytest.mark.real_processes
+def test_why_debugpy_does_not_start_is_said(tmp_path: Path) -> None:
+    (tmp_path / "debugpy").mkdir()
+    (tmp_path / "debugpy" / "__init__.py").write_text("raise SystemExit('debugpy is broken here')\n")
+    with DapClient.spawn(environment={"PYTHONPATH": f"{tmp_path}{os.pathsep}{search_path()}"}) as client:
+        client.initialize()
+        told = "debugpy has closed the connection; it has ended with status 1: debugpy is broken here."
+        with pytest.raises(RequestFailed, match=re.escape(told)):
+            client.launch(launch(PLAIN))

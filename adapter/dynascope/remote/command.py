@@ -79,7 +79,7 @@ def _chosen(host: Host, found: list[ListeningProgram]) -> ListeningProgram:
 
 
 def _table(programs: list[ListeningProgram]) -> str:
-    """Return a row for each program: its rank if one has one, its port, its process and what it is."""
+    """Return a row for each program: its rank, if any has one, its address, process and name."""
     ranks = any(each.rank is not None for each in programs)
     rows = [("rank", "address", "pid", "program")]
     for each in programs:

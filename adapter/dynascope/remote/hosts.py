@@ -50,7 +50,7 @@ class Host(Protocol):
         """Return the command that runs there what it reads from its standard input."""
 
     def forward(self, local: int, program: ListeningProgram) -> list[str]:
-        """Return the command that forwards a port of this machine to a program there, until it is ended."""
+        """Return the command that forwards a port of this machine until it is ended."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,10 @@ class Pod:
 
 
 def host_of(text: str, namespace: str | None, container: str | None) -> Host:
-    """Return the machine of `ssh://[USER@]HOST[:PORT][/NUMBER]` or `pod/NAME[:NUMBER]`. Raises ValueError."""
+    """Return the machine that a user names, with the options for a pod.
+
+    It is `ssh://[USER@]HOST[:PORT][/NUMBER]` or `pod/NAME[:NUMBER]`. Raises ValueError for another text.
+    """
     if pod := _POD.fullmatch(text):
         number = pod["number"]
         return Pod(pod["name"], namespace, container, int(number) if number else None)

@@ -25,7 +25,7 @@ def _is_python_script(path: str) -> bool:
 
 
 def is_torchrun(words: Sequence[str]) -> bool:
-    """Whether this is the command line of torchrun itself, not of a rank; `dynascope run torchrun` is one, too."""
+    """Whether this is the command line of torchrun, or of `dynascope run torchrun`."""
     return any(os.path.basename(word) == "torchrun" or word in _LAUNCHERS for word in words)
 
 

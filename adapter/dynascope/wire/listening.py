@@ -71,7 +71,7 @@ def leave(program: ListeningProgram) -> Path:
 
 
 def read(port: int) -> ListeningProgram | None:
-    """Return the program that listens on a port of this machine, or None if none has left a file and lives."""
+    """Return the program that listens on a port here; None if none has left a file and lives."""
     found = parsed(_texts([token_file(port)]))
     return found[0] if found and _lives(found[0].pid) else None
 

@@ -198,6 +198,10 @@ class ProgramWithDebugpy(Program):
                 await self.client.transport.drain()
         except (TransportError, UnreadableMessage) as error:
             logger.error("debugpy: %s", error)
+            connection.gone = f"debugpy's connection is closed: {error}."
+        else:
+            if not self.ready and self._process is not None and not self.over:
+                connection.gone = f"debugpy has closed the connection; {await self._process.why_ended()}."
         finally:
             if self.ready:
                 connection.gone = GONE

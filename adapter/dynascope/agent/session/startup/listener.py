@@ -58,7 +58,10 @@ def listen_as_asked(asked: str) -> None:
 
 
 def expect_client() -> threading.Event:
-    """Return what is set once the next session is configured. Raises RuntimeError before `listen`."""
+    """Return an event that the next configured session sets.
+
+    Raises RuntimeError before `listen`.
+    """
     if _listener is None:
         raise RuntimeError("call dynascope.listen() first.")
     _listener.configured = threading.Event()
@@ -165,7 +168,7 @@ def _where(address: tuple[str, int]) -> str:
 
 
 def _left(token: str, host: str, port: int, is_needed: bool) -> Path | None:
-    """Write the file of this process, readable by this user until the process ends. Return its path.
+    """Write the file of this process, which goes with it, and return the path.
 
     Where the user has the token already a file that cannot be written is not needed.
     """
