@@ -9,6 +9,10 @@ import pytest
 
 from tests.support import breaking_programs as programs
 from tests.support.edited_programs import same_output
+from tests.support.plain_torch import Kept
+
+SUPPORT = Path(programs.__file__).parent
+MEASURED_BY = [SUPPORT / f"{name}.py" for name in ("edited_programs", "breaking_programs", "watched_breaks")]
 
 pytestmark = [pytest.mark.matrix, pytest.mark.main_leg, pytest.mark.real_processes]
 
@@ -20,9 +24,10 @@ def server() -> Iterator[programs.Server]:
 
 
 @pytest.mark.parametrize("program", programs.programs(), ids=lambda path: path.stem)
-def test_breaks_are_as_stated(server: programs.Server, program: Path):
+def test_breaks_are_as_stated(server: programs.Server, program: Path, cache: pytest.Cache):
     stated = programs.stated(program)
-    plain, *others = server.measured(program, stated.remedies)
+    kept = Kept(cache, programs.Measured, [program, *sorted(program.parent.glob("_helper_*.py")), *MEASURED_BY])
+    plain, *others = found = kept.get(lambda: server.measured(program, stated.remedies))
     assert not plain.failed, plain.failed
     assert (plain.breaks, plain.compiles) == (stated.breaks, stated.compiles), plain.reasons
     for remedy, other in zip(stated.remedies, others, strict=True):
@@ -30,3 +35,4 @@ def test_breaks_are_as_stated(server: programs.Server, program: Path):
         assert other.compiles, f"{remedy.text}: nothing is compiled any more"
         assert other.breaks == remedy.breaks, f"{remedy.text}\n{other.reasons}"
         assert same_output(plain.printed, other.printed, remedy.silent), f"{remedy.text}\n{other.printed}"
+    kept.keep(found)

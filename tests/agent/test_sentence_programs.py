@@ -6,18 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import edited_programs, sentence_programs
 from tests.support.edited_programs import edited, edits_in, same_output
-from tests.support.sentence_programs import FOLDER, Truth, measured, programs, truth_in
+from tests.support.plain_torch import Kept
+from tests.support.sentence_programs import FOLDER, Run, Truth, measured, programs, truth_in
 
+MEASURED_BY = [Path(edited_programs.__file__), Path(sentence_programs.__file__)]
 SOURCES = {path: path.read_text() for path in programs()}
 
 
 @pytest.mark.matrix
 @pytest.mark.main_leg
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_comments_are_true_on_plain_torch(path: Path) -> None:
+def test_comments_are_true_on_plain_torch(path: Path, cache: pytest.Cache) -> None:
     truth = truth_in(SOURCES[path])
-    plain, *with_remedy = measured(path)
+    kept = Kept(cache, Run, [path, *MEASURED_BY])
+    plain, *with_remedy = found = kept.get(lambda: measured(path))
     assert not plain.failed
     assert said(truth) == {
         "compiles": plain.compiles.get(truth.function, 0),
@@ -25,17 +29,18 @@ def test_comments_are_true_on_plain_torch(path: Path) -> None:
         "limit": truth.function in plain.at_limit,
     }, plain
     assert {each.text: each.compiles for each in truth.remedies} == {
-        remedy.text: found.failed or found.compiles.get(truth.function, 0)
-        for remedy, found in zip(truth.remedies, with_remedy, strict=True)
+        remedy.text: changed.failed or changed.compiles.get(truth.function, 0)
+        for remedy, changed in zip(truth.remedies, with_remedy, strict=True)
     }
-    for remedy, found in zip(truth.remedies, with_remedy, strict=True):
-        assert same_output(plain.printed, found.printed), f"{remedy.text} changes what is printed"
+    for remedy, changed in zip(truth.remedies, with_remedy, strict=True):
+        assert same_output(plain.printed, changed.printed), f"{remedy.text} changes what is printed"
         if remedy.compiles < truth.compiles:
-            fewer = sum(found.compiles.values()) < sum(plain.compiles.values())
+            fewer = sum(changed.compiles.values()) < sum(plain.compiles.values())
             assert fewer, f"{remedy.text} leaves other functions to be compiled as often"
     counts = [remedy.compiles for remedy in truth.remedies]
     assert counts == sorted(counts), "the best remedy comes first"
     assert not counts or counts[0] < truth.compiles, "say `best: none` where no remedy helps"
+    kept.keep(found)
 
 
 @pytest.mark.matrix

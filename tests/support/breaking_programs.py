@@ -88,27 +88,33 @@ class Server:
     """A process with torch warmed up, which runs each program in a fork of its own."""
 
     def __init__(self) -> None:
-        ours = ("PYTHON", "TORCH", "DYNASCOPE")
-        clean = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
-        # Inductor finds kernels there again, under their own texts; `watched_breaks` removes the graphs.
-        self._caches = tempfile.TemporaryDirectory(prefix="dynascope-breaking-programs-")
-        self._errors = Path(self._caches.name) / "errors"
-        with self._errors.open("w") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.watched_breaks"],
-                cwd=ROOT,
-                env={
-                    **clean,
-                    "OMP_NUM_THREADS": "1",
-                    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-                    "TORCHINDUCTOR_CACHE_DIR": self._caches.name,
-                    "TORCHINDUCTOR_VEC_ISA_OK": "1",
-                },
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
+        self._folder = tempfile.TemporaryDirectory(prefix="dynascope-breaking-programs-")
+        self._errors = Path(self._folder.name) / "errors"
+        self._process: subprocess.Popen[str] | None = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        """Return the process, which is started for the first program."""
+        if self._process is None:
+            ours = ("PYTHON", "TORCH", "DYNASCOPE")
+            clean = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
+            own = {
+                "OMP_NUM_THREADS": "1",
+                "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+                # Inductor finds kernels there again, under their own texts; `watched_breaks` removes the graphs
+                "TORCHINDUCTOR_CACHE_DIR": self._folder.name,
+                "TORCHINDUCTOR_VEC_ISA_OK": "1",
+            }
+            with self._errors.open("w") as errors:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.support.watched_breaks"],
+                    cwd=ROOT,
+                    env=clean | own,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                )
+        return self._process
 
     def measured(self, program: Path, remedies: list[Remedy]) -> list[Measured]:
         """Run a program as it is, then with each remedy."""
@@ -120,10 +126,11 @@ class Server:
 
     def _run(self, program: Path, folder: Path, edits: tuple[Edit, ...]) -> Measured:
         path, origins = _write(program, folder, edits)
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{path}\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(f"{path}\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
         if not line:
             raise RuntimeError(f"the process that runs programs has ended\n{self._errors.read_text()}")
         return _measured(json.loads(line), origins, path.name)
@@ -132,8 +139,9 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate()
-        self._caches.cleanup()
+        if self._process is not None:
+            self._process.communicate()
+        self._folder.cleanup()
 
 
 def _places(text: str) -> list[str]:

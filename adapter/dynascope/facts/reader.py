@@ -103,16 +103,9 @@ class Reader:
 
     def files(self, launch: str | None = None) -> list[str]:
         """Return the paths that have facts, of one launch or of all."""
-        if launch is None:
-            rows = self._connection.execute(
-                "SELECT DISTINCT path FROM source WHERE id IN (SELECT source_id FROM compile_source) ORDER BY path"
-            )
-        else:
-            rows = self._connection.execute(
-                "SELECT DISTINCT path FROM source JOIN compile_source ON source_id = source.id "
-                f"WHERE {OF_LAUNCH.format(alias='compile_source')} ORDER BY path",
-                (launch,),
-            )
+        where = "" if launch is None else f"WHERE {OF_LAUNCH.format(alias='compile_source')}"
+        query = f"SELECT DISTINCT path FROM source WHERE id IN (SELECT source_id FROM compile_source {where})"
+        rows = self._connection.execute(f"{query} ORDER BY path", () if launch is None else (launch,))
         return [self.moved.now(row[0]) for row in rows if row[0]]
 
     def compiles(self, launch: str | None = None) -> list[model.Compile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import shlex
@@ -79,7 +80,7 @@ class Sources:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._texts: dict[str, list[str]] = {}
-        self._hashes: dict[int, list[bytes]] = {}
+        self._hashes_of = functools.cache(reader.line_hashes)
 
     def around(self, path: str, line: int, source: int, context: int = CONTEXT) -> CodeFrame | None:
         """Return the lines around a traced one; None when the file is not here, or has no such line."""
@@ -111,12 +112,6 @@ class Sources:
     def _now(self, line: int, text: list[str], source: int) -> int | None:
         """Return where a traced line is now; None where it has changed or is gone."""
         return Alignment(self._hashes_of(source), model.hash_lines("\n".join(text))).now(line)
-
-    def _hashes_of(self, source: int) -> list[bytes]:
-        hashes = self._hashes.get(source)
-        if hashes is None:
-            hashes = self._hashes[source] = self._reader.line_hashes(source)
-        return hashes
 
     def _is_stale(self, line: int, text: list[str], source: int) -> bool:
         hashes = self._hashes_of(source)

@@ -14,9 +14,6 @@ class Hello(FromAgent, tag="hello"):
     """The first message of an agent: its process, and where its stopped threads wait."""
 
     pid: int
-    parent_pid: int
-    executable: str
-    python_version: str
     suspension: Literal["pydevd", "own loop"]
     suspension_reason: str | None = None
     """Why threads do not wait inside pydevd, if debugpy is attached and failed the self-test."""

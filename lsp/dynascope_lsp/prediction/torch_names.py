@@ -48,7 +48,6 @@ TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
 LAYER_TENSORS = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"))
 """Attributes of modules that are parameters or buffers."""
 
-TENSOR_CLASS = "torch.Tensor"
 
 RETURN_THEMSELVES = words("to cuda cpu eval train half float double bfloat16 requires_grad_ to_empty apply")
 """Methods of nn.Module that return the module."""

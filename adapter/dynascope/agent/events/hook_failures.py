@@ -67,14 +67,9 @@ class HookFailures:
 
     def is_new(self, error: Exception) -> bool:
         """Whether no error of this type has been raised on this line before."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = (
-            (trace.tb_frame.f_code.co_filename, trace.tb_lineno, type(error))
-            if trace is not None
-            else ("", 0, type(error))
-        )
+        passed = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+        *_, innermost = ("", 0), *passed
+        place = *innermost, type(error)
         is_new = place not in self._reported
         self._reported.add(place)
         return is_new

@@ -11,6 +11,7 @@ import ctypes
 import functools
 import signal
 import threading
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -33,12 +34,8 @@ def is_of_program(error: BaseException) -> bool:
     """Whether `error` ended this thread's stop, or comes from the program's signal handler."""
     if _raised.get(threading.get_ident()) is error:
         return True
-    trace, handlers = error.__traceback__, _codes_of_handlers()
-    while trace is not None:
-        if trace.tb_frame.f_code in handlers:
-            return True
-        trace = trace.tb_next
-    return False
+    handlers = _codes_of_handlers()
+    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _codes_of_handlers() -> set[types.CodeType]:

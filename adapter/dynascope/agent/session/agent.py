@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -41,9 +40,6 @@ class Agent:
         self.session.send(
             Hello(
                 pid=os.getpid(),
-                parent_pid=os.getppid(),
-                executable=sys.executable,
-                python_version=sys.version.split()[0],
                 suspension=self.session.suspension.kind,
                 suspension_reason=suspension_reason,
             )

@@ -6,11 +6,13 @@ from rich.console import Console
 from rich.markup import escape
 
 from dynascope.explain.compiles import LEFT_UNCOMPILED, time_spent
+from dynascope.explain.problem import Place
 from dynascope.facts import model
 from dynascope.facts.profile import Total, totals
 from dynascope.report.profile.measured import Measured
-from dynascope.report.sources import Sources, shown_path
+from dynascope.report.sources import Sources
 from dynascope.report.summary import slowest_lines
+from dynascope.report.terminal import where
 
 _SHOWN = 15
 
@@ -29,7 +31,7 @@ def print_profile(measured: list[Measured], lines: list[model.LineTime], sources
     rows = [
         (
             [f"{line.seconds * 1e3:.1f}", f"{line.visits}"],
-            f"{_where(line.path, line.line)}  [dim]{escape(sources.line(line.path, line.line))}[/]",
+            f"{where(Place(line.path, line.line))}  [dim]{escape(sources.line(line.path, line.line))}[/]",
         )
         for line in slowest_lines(lines)
     ]
@@ -52,7 +54,7 @@ def _print_totals(title: str, with_below: str, found: list[Total], console: Cons
     for each in found[:_SHOWN]:
         path, name, line = each.key
         numbers = [f"{each.own * 1e3:.1f}", f"{each.seconds * 1e3:.1f}", f"{each.count}"]
-        rows.append((numbers, f"{escape(name)}{f'  {_where(path, line)}' if line else ''}"))
+        rows.append((numbers, f"{escape(name)}{f'  {where(Place(path, line))}' if line else ''}"))
     _print_table(title, ["own ms", with_below, "times"], rows, console)
 
 
@@ -69,7 +71,3 @@ def _print_table(title: str, columns: list[str], rows: list[tuple[list[str], str
 
 def _aligned(cells: list[str], widths: list[int]) -> str:
     return "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-
-
-def _where(path: str, line: int) -> str:
-    return f"[underline]{escape(shown_path(path))}:{line}[/]"

@@ -21,7 +21,7 @@ from dynascope.agent.events.guards import GuardEvents
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.evaluation.comptime_context import NodeView
 from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, line_of, output_of
-from dynascope.agent.internals.graph.graph import input_nodes, node_text, source_of_input
+from dynascope.agent.internals.graph.graph import input_expression, input_nodes, node_text
 from dynascope.agent.internals.guards.guards import as_written
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.variables import source_of, without_lazy
@@ -98,7 +98,7 @@ class WatchpointStops(TraceObserver):
         inputs = input_nodes(node)
         if not inputs or node.op == "output":
             return
-        sources = {as_written(source) for each in inputs if (source := source_of_input(each))}
+        sources = {as_written(source) for each in inputs if (source := input_expression(each))}
 
         def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
             match watchpoint.on.kind:

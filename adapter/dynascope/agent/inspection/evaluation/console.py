@@ -194,8 +194,6 @@ class Console:
 
 def _parsed(expression: str, statements: bool) -> ast.Module:
     source = textwrap.dedent(expression).strip()
-    if not source:
-        raise EvaluationError("There is nothing to evaluate.")
     try:
         tree = ast.parse(source, "<debug console>")
     except (SyntaxError, ValueError) as error:

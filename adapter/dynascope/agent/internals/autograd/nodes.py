@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import types
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,20 +92,13 @@ def _next(node: AutogradNode) -> list[AutogradNode]:
 
 
 def _dependencies(roots: Sequence[AutogradNode]) -> dict[AutogradNode, int]:
-    counts: dict[AutogradNode, int] = {}
-    seen = set()
-    stack = []
-    for root in roots:
-        counts[root] = counts.get(root, 0) + 1
-        stack.append(root)
+    counts, seen, stack = Counter(roots), set(), list(roots)
     while stack:
         node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for following in _next(node):
-            counts[following] = counts.get(following, 0) + 1
-            stack.append(following)
+        if node not in seen:
+            seen.add(node)
+            counts.update(_next(node))
+            stack += _next(node)
     return counts
 
 

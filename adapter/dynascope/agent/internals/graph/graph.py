@@ -250,9 +250,3 @@ def operator_exists(name: str) -> bool:
     for part in rest.split("."):
         found = getattr(found, part, None)
     return found is not None
-
-
-def source_of_input(node: Any) -> str | None:
-    """Return a placeholder's source (`node.meta["grapharg"].source`, 2.0), or None."""
-    argument = node.meta.get("grapharg") if node.op == "placeholder" else None
-    return source_text(getattr(argument, "source", None))

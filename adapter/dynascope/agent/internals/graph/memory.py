@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -42,10 +43,7 @@ def _places(tensor: Any) -> set[int] | None:
     sizes, strides, offset = list(tensor.shape), list(tensor.stride()), tensor.storage_offset()
     if any(type(each) is not int for each in (*sizes, *strides, offset)):
         return None
-    count = 1
-    for size in sizes:
-        count *= size
-    if count > _COUNTED:
+    if math.prod(sizes) > _COUNTED:
         return None
     places = {offset}
     for size, stride in zip(sizes, strides, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -107,10 +108,7 @@ def _bytes(node: Any) -> int | None:
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or any(type(size) is not int for size in value.shape):
         return None
-    count = value.dtype.itemsize
-    for size in value.shape:
-        count *= size
-    return int(count)
+    return int(value.dtype.itemsize * math.prod(value.shape))
 
 
 def _name(node: Any, sources: Sequence[Any]) -> str:

@@ -69,16 +69,6 @@ def but_torchs_own(patch: Callable[..., Any]) -> Callable[..., Any]:
     return patch_args
 
 
-def but_for_torchs_own(applies: Callable[[], bool]) -> Callable[[], bool]:
-    """Wrap `applies` (whether to debug children started now) to be false for torch's own."""
-
-    @functools.wraps(applies)
-    def apply_arg_patching() -> bool:
-        return applies() and not starts_torchs_own()
-
-    return apply_arg_patching
-
-
 def starts_torchs_own() -> bool:
     """Whether the current thread is starting a worker of one of inductor's process pools."""
     frame: types.FrameType | None = sys._getframe(1)
