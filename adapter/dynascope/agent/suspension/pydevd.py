@@ -100,12 +100,8 @@ class PydevdSuspension(Suspension):
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", child_processes.but_torchs_own(pydev_monkey.patch_args))
-        applies = pydev_monkey._get_apply_arg_patching
-        self._replace(
-            pydev_monkey,
-            "_get_apply_arg_patching",
-            lambda: applies() and not child_processes.starts_torchs_own(),
-        )
+        applies, starts_torchs_own = pydev_monkey._get_apply_arg_patching, child_processes.starts_torchs_own
+        self._replace(pydev_monkey, "_get_apply_arg_patching", lambda: applies() and not starts_torchs_own())
         step = self._step_over, self.runtime_steps_over
         monitors = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
         self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, monitors)
