@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _SECONDS_TO_END = 2.0
 """Seconds that a process which has closed its output has for its end."""
-_MOST_READ = 300
+_AFTER_ERROR = "Stack where logged"
+"""In what debugpy logs, after the traceback of an error (since debugpy 1.0)."""
+_MOST_READ = 1 << 14
 """Bytes of its standard error."""
 _early: list[_Process] = []
 
@@ -50,12 +52,12 @@ class _Process(subprocess.Popen[bytes]):
             start_new_session=True,
         )
 
-    def last_error(self) -> str:
-        """Return the last line that it has written."""
+    def errors(self) -> str:
+        """Return the end of what it has written."""
         if self._errors is None:
             return ""
         text = os.pread(self._errors, _MOST_READ, max(os.fstat(self._errors).st_size - _MOST_READ, 0))
-        return text.decode(errors="replace").strip().rpartition("\n")[2]
+        return text.decode(errors="replace").strip()
 
     def forget_errors(self) -> None:
         if self._errors is not None:
@@ -86,16 +88,17 @@ class DebugpyProcess:
         writer.write(json.dumps(dict(environment)).encode() + b"\n")
         return cls(process, reader, writer)
 
-    async def why_ended(self) -> str:
-        """Return how it has ended without being asked to, with the last line that it has written."""
+    async def why_ended(self) -> tuple[str, str]:
+        """Return how it has ended without being asked to, with its first error, and all that it has written."""
         import asyncio
 
         try:
             code = await asyncio.to_thread(self._process.wait, _SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            return "it still runs"
-        last = self._process.last_error()
-        return f"it has ended with status {code}" + (f": {last}" if last else "")
+            return "it still runs", self._process.errors()
+        errors = self._process.errors()
+        last = errors.partition(_AFTER_ERROR)[0].strip().rpartition("\n")[2]
+        return f"it has ended with status {code}" + (f": {last}" if last else ""), errors
 
     async def end(self, seconds: float) -> None:
         """Wait until it has ended; kill it after so many seconds."""

@@ -201,7 +201,9 @@ class ProgramWithDebugpy(Program):
             connection.gone = f"debugpy's connection is closed: {error}."
         else:
             if not self.ready and self._process is not None and not self.over:
-                connection.gone = f"debugpy has closed the connection; {await self._process.why_ended()}."
+                why, errors = await self._process.why_ended()
+                logger.error("debugpy has closed the connection; %s\n%s", why, errors)
+                connection.gone = f"debugpy has closed the connection; {why}."
         finally:
             if self.ready:
                 connection.gone = GONE
