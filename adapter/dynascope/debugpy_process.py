@@ -52,7 +52,7 @@ class _Process(subprocess.Popen[bytes]):
             start_new_session=True,
         )
 
-    def errors(self) -> str:
+    def written(self) -> str:
         """Return the end of what it has written."""
         if self._errors is None:
             return ""
@@ -95,8 +95,8 @@ class DebugpyProcess:
         try:
             code = await asyncio.to_thread(self._process.wait, _SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            return "it still runs", self._process.errors()
-        errors = self._process.errors()
+            return "it still runs", self._process.written()
+        errors = self._process.written()
         last = errors.partition(_AFTER_ERROR)[0].strip().rpartition("\n")[2]
         return f"it has ended with status {code}" + (f": {last}" if last else ""), errors
 
