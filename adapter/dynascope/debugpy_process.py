@@ -89,7 +89,7 @@ class DebugpyProcess:
         return cls(process, reader, writer)
 
     async def why_ended(self) -> tuple[str, str]:
-        """Return how it has ended without being asked to, with its first error, and all that it has written."""
+        """Return how it has ended without being asked to, and all that it has written."""
         import asyncio
 
         try:
