@@ -76,6 +76,17 @@ export async function clickGutter(page, line) {
   }
 }
 
+/** The number of the editor's line with a text. Both are looked up at once, again and again: the editor may be scrolling. */
+export async function numberOfLine(page, text) {
+  const found = await page.waitForFunction((text) => {
+    const y = (each) => each.getBoundingClientRect().y;
+    const line = [...document.querySelectorAll('.editor-instance .view-line')].find((each) => each.textContent.replace(/\s+/g, ' ').includes(text));
+    const numbers = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')];
+    return line && Number(numbers.find((each) => Math.abs(y(each) - y(line)) < 3)?.textContent);
+  }, text);
+  return found.jsonValue();
+}
+
 /** The lines whose margin shows a breakpoint, by the glyph's place. */
 export function breakpointLines(page) {
   return page.evaluate(linesWithBreakpoint);
