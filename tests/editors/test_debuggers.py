@@ -61,7 +61,7 @@ def configuration(client: str) -> str:
 def test_a_compiled_function_is_debugged_as_the_page_says(client: str, tmp_path: Path) -> None:
     variable, command = DRIVERS[client]
     if not os.environ.get(variable) or shutil.which(command[0]) is None:
-        pytest.skip(f"needs {command[0]}, and {client} in ${variable}")
+        pytest.skip(f"install {command[0]}, and set {variable} to the folder of a checkout of {client}")
     (tmp_path / "train.py").write_text(PROGRAM)
     (tmp_path / "bin").mkdir()
     own = tmp_path / "bin" / "dynascope"

@@ -26,9 +26,10 @@ PYDEVD = {
 # What each wing, and each module beside them, may import of ours, itself apart.
 MAY_IMPORT: dict[str, set[str]] = {
     "encodable": set(),
-    "wire": {"dynascope.encodable"},
+    "processes": set(),
+    "wire": {"dynascope.encodable", "dynascope.processes"},
     "console": {"dynascope.wire"},
-    "facts": {"dynascope.encodable"},
+    "facts": {"dynascope.encodable", "dynascope.processes"},
     "explain": {"dynascope.facts"},
     "debugpy_adapter": {"dynascope.wire", "dynascope.debugpy_injector", "dynascope.debugpy_launcher"},
     "debugpy_injector": set(),

@@ -96,8 +96,8 @@ def configuration(told: str) -> dict[str, Any]:
 @pytest.mark.usefixtures("folder")
 def test_a_program_on_another_machine_is_debugged_and_goes_on(serving: Running, log: Path) -> None:
     there, pid = serving.connect["port"], pid_of_listening()
-    with attached(f"ssh://me@gpu1:2222/{there}") as (process, told):
-        named = rf"\S*serving\.py \(pid {pid}\) on ssh://me@gpu1:2222 can be debugged"
+    with attached(f"ssh://me@GPU1:2222/{there}") as (process, told):
+        named = rf"\S*serving\.py \(pid {pid}\) on ssh://me@GPU1:2222 can be debugged"
         assert re.match(named, told), told
         here = configuration(told)["connect"]["port"]
         assert here != there and f"--connect 127.0.0.1:{here}" in told
@@ -108,8 +108,8 @@ def test_a_program_on_another_machine_is_debugged_and_goes_on(serving: Running, 
         assert interrupted(process) == 0 and not token_file(here).exists()
     serving.assert_runs_on()
     assert log.read_text().splitlines() == [
-        f"{SSH} -p 2222 me@gpu1 sh -s",
-        f"{SSH} -p 2222 {FORWARD} -L 127.0.0.1:{here}:127.0.0.1:{there} me@gpu1 cat",
+        f"{SSH} -p 2222 me@GPU1 sh -s",
+        f"{SSH} -p 2222 {FORWARD} -L 127.0.0.1:{here}:127.0.0.1:{there} me@GPU1 cat",
     ]
 
 

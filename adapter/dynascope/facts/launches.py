@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sqlite3
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from dynascope import processes
 from dynascope.facts import model, store
 from dynascope.facts.reader import OF_LAUNCH, Reader
 from dynascope.facts.schema import BY_COMPILE, BY_SOURCE
@@ -78,15 +78,7 @@ def _size(connection: sqlite3.Connection) -> int:
 
 def is_running(host: str, pid: int) -> bool:
     """Whether a process runs on this machine."""
-    if host != platform.node():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return host == platform.node() and processes.exists(pid)
 
 
 def _remove(connection: sqlite3.Connection, run: int) -> None:

@@ -130,8 +130,9 @@ def host_of(text: str, namespace: str | None, container: str | None) -> Host:
         raise ValueError(f"{text!r} is neither ssh://[USER@]HOST[:PORT][/PORT_OR_PID] nor pod/NAME[:PORT_OR_PID]")
     if namespace or container:
         raise ValueError("--namespace and --container are for pod/NAME")
-    user, at, _ = parts.netloc.rpartition("@")
-    return SshHost(f"{user}{at}{parts.hostname}", parts.port, int(number) if number else None)
+    user, at, name = parts.netloc.rpartition("@")  # not `hostname`, which is in lower case: ssh tells names apart
+    name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+    return SshHost(f"{user}{at}{name}", parts.port, int(number) if number else None)
 
 
 def listening_on(host: Host) -> list[ListeningProgram]:

@@ -104,7 +104,7 @@ class Sources:
             try:
                 content = Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
             except OSError:
-                # a cell of a notebook: of this process's, or of the one that was recorded
+                # the cell of a notebook: its text is in this process, or in the store
                 content = "".join(linecache.getlines(path)) or self._reader.text_of(path)
             known = self._texts[path] = content.split("\n")
         return known

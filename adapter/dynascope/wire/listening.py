@@ -15,19 +15,20 @@ from pathlib import Path
 
 import msgspec
 
+from dynascope import processes
 from dynascope.encodable import encoded
 from dynascope.wire.channel import TOKEN_VARIABLE
 
 
 class ListeningProgram(msgspec.Struct):
-    """What a program that has called `dynascope.listen()` writes into its file."""
+    """A program that has called `dynascope.listen()`, as its file describes it."""
 
     token: str
     host: str = "127.0.0.1"
     port: int = 0
     pid: int = 0
     program: str = ""
-    """What the user typed after `python`, quoted for a shell."""
+    """The command line after `python`, quoted for a shell."""
     folder: str = ""
     """The current folder when it began to listen."""
     rank: int | None = None
@@ -73,7 +74,7 @@ def leave(program: ListeningProgram) -> Path:
 def read(port: int) -> ListeningProgram | None:
     """Return the program that listens on a port here; None if none has left a file and lives."""
     found = parsed(_texts([token_file(port)]))
-    return found[0] if found and _lives(found[0].pid) else None
+    return found[0] if found and processes.exists(found[0].pid) else None
 
 
 def remove(program: ListeningProgram) -> None:
@@ -86,18 +87,21 @@ def remove_abandoned(folder: Path) -> None:
     """Remove the files of processes that have ended without removing theirs, as killed ones do."""
     for file in folder.glob("listen-*.json"):
         with contextlib.suppress(OSError, msgspec.DecodeError):
-            if not _lives(msgspec.json.decode(file.read_bytes(), type=ListeningProgram).pid):
+            if not processes.exists(msgspec.json.decode(file.read_bytes(), type=ListeningProgram).pid):
                 file.unlink()
 
 
 def listening() -> list[ListeningProgram]:
     """Return the programs of this user that listen on this machine."""
     files = token_file(0).parent.glob("listen-*.json")
-    return [each for each in parsed(_texts(files)) if _lives(each.pid)]
+    return [each for each in parsed(_texts(files)) if processes.exists(each.pid)]
 
 
 def parsed(texts: Iterable[bytes]) -> list[ListeningProgram]:
-    """Return the programs that files tell of, by rank and port; others are left out."""
+    """Return the programs that these texts describe, sorted by rank and port.
+
+    A text that cannot be decoded is left out.
+    """
     found = []
     for text in texts:
         with contextlib.suppress(msgspec.DecodeError):
@@ -109,14 +113,3 @@ def _texts(files: Iterable[Path]) -> Iterable[bytes]:
     for file in files:
         with contextlib.suppress(OSError):
             yield file.read_bytes()
-
-
-def _lives(pid: int) -> bool:
-    """Whether there is such a process; another user's is one, too."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

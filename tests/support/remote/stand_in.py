@@ -7,6 +7,8 @@ import socket
 import sys
 import threading
 
+from dynascope.wire.token_server import copy
+
 
 def main(arguments: list[str]) -> None:
     if arguments[-1].endswith("sh -s") or arguments[-2:] == ["sh", "-s"]:
@@ -24,19 +26,6 @@ def main(arguments: list[str]) -> None:
             far = socket.create_connection(("127.0.0.1", int(remote)))
             for source, target in ((near, far), (far, near)):
                 threading.Thread(target=copy, args=(source, target), daemon=True).start()
-
-
-def copy(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    for each in (source, target):
-        try:
-            each.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ _arguments: Sequence[str] | None = None
 
 
 def named_by(arguments: Sequence[str]) -> None:
-    """Take these for what the user typed after `python`.
+    """Use these as the command line after `python`.
 
     For processes in which `sys.argv` is something else, such as a worker of a test run.
     """
@@ -24,7 +24,7 @@ def named_by(arguments: Sequence[str]) -> None:
 
 
 def program() -> str:
-    """Return what the user typed after `python`, quoted for a shell, or the interpreter."""
+    """Return the command line after `python`, quoted for a shell, or the interpreter."""
     if _arguments is not None:
         return command_line(_arguments, None)
     return command_line(sys.argv, _module()) or sys.executable
