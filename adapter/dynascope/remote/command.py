@@ -55,13 +55,15 @@ def attach(where: str | None, namespace: str | None, container: str | None) -> N
 
 
 def _list_those_here() -> None:
+    from dynascope.wire.attach_configuration import how_to_attach
     from dynascope.wire.listening import listening
 
     found = listening()
     if not found:
         raise click.ClickException(_NONE.format(where="on this machine"))
     click.echo(_table(found))
-    click.echo(f"In a terminal:\ndynascope debug --connect {found[0].address} -b FUNCTION")
+    host, _, port = found[0].address.rpartition(":")
+    click.echo(how_to_attach(host.strip("[]"), int(port), f"Attach to {_shown(found[0].program)}"))
 
 
 def _chosen(host: Host, found: list[ListeningProgram]) -> ListeningProgram:
