@@ -4,7 +4,9 @@ debugpy's adapter starts it for `attach` with a process id; gdb then stops the p
 the list below gdb first reads the symbols of every library, those of torch among them: 5 to 45 s, in which the client
 may have given up. The program therefore connects first, and goes on only when the adapter still listens.
 
-This is a script, `python debugpy_injector.py DEBUGPY --connect … --pid PID`, that needs only the standard library.
+This is a script, `python debugpy_injector.py DEBUGPY --connect … --pid PID`, that needs only the standard library. The
+package gdb-for-pwndbg, which `dynascope[attach]` requires, has a gdb that knows the registers of new processors; it is
+used where it is installed.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # this folder, so that its modules do not shadow others
 
 import contextlib
+import importlib.util
 import inspect
 import os
+import shlex
+import shutil
 import subprocess
 import types
 from collections.abc import Callable
@@ -28,6 +33,14 @@ _FEW_LIBRARIES = "--init-eval-command='set auto-solib-add off' --eval-command='s
 """Those that can have `dlopen`, the one function of a library that gdb calls."""
 _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 """gdb gives up its call when the program gets a signal, be it one that Python ignores; then the program crashes."""
+
+
+def gdb_command() -> list[str]:
+    """Return the command that starts gdb: of the package if it is installed, else of the PATH; empty without gdb."""
+    if importlib.util.find_spec("gdb_for_pwndbg") is not None:
+        return [sys.executable, "-P", "-m", "gdb_for_pwndbg.gdb"]
+    found = shutil.which("gdb")
+    return [found] if found is not None else []
 
 
 def attach_if_waited_for(address: tuple[str, int], folder: str, code: str) -> None:
@@ -132,6 +145,8 @@ def _injection(run: Callable[..., None], options: Any, folder: str) -> Callable[
 def _run_gdb(command: str, env: dict[str, str]) -> None:
     """Run gdb with the symbols of few libraries, or of all when those do not suffice."""
     few = "" if _LIBRARIES_VARIABLE in env or not command.startswith("gdb ") else _FEW_LIBRARIES
+    if command.startswith("gdb "):
+        command = shlex.join(gdb_command() or ["gdb"]) + command.removeprefix("gdb")
     for libraries in dict.fromkeys((few, "")):
         code, output = _run(command.replace(" --batch ", f" --batch {_IGNORE_SIGNALS} {libraries} ", 1), env)
         if b'No symbol "' not in output:

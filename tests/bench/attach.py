@@ -1,14 +1,18 @@
 """How long it takes to attach by process id to a program that runs with torch, next to debugpy alone.
 
-The time is that from the request `attach` until it is answered, with the program's breakpoints set.
+The time is that from the request `attach` until it is answered, with the program's breakpoints set. Both use the gdb of
+the package gdb-for-pwndbg if it is installed beside this Python.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.table import Table
@@ -16,6 +20,7 @@ from rich.table import Table
 from tests.bench.first_stop import DEBUGPY
 from tests.support.dap.client import ADAPTER, DapClient
 
+_ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 PROGRAM = """\
 import time
 import torch
@@ -27,21 +32,35 @@ while True:
 
 
 def measure(rounds: int = 5) -> Table:
-    """Return the median of the seconds, and its ratio to debugpy's."""
+    """Return the median of the seconds, and its ratio to debugpy's: idle, and beside eight busy processes."""
     table = Table(title=f"Seconds to attach by process id; median of {rounds}")
-    for heading in ("session", "seconds", "ratio"):
+    for heading in ("session", "busy processes", "seconds", "most", "ratio"):
         table.add_column(heading)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "waits.py"
         program.write_text(PROGRAM)
-        times: dict[str, list[float]] = {"debugpy alone": [], "Dynascope": []}
-        for _ in range(rounds):
-            for name, command in (("debugpy alone", DEBUGPY), ("Dynascope", ADAPTER)):
-                times[name].append(_attach(program, list(command)))
-    medians = {name: sorted(each)[rounds // 2] for name, each in times.items()}
-    for name, seconds in medians.items():
-        table.add_row(name, f"{seconds:.2f}", f"{seconds / medians['debugpy alone']:.2f}")
+        for busy in (0, 8):
+            times: dict[str, list[float]] = {"debugpy alone": [], "Dynascope": []}
+            with _busy_processes(busy):
+                for _ in range(rounds):
+                    for name, command in (("debugpy alone", DEBUGPY), ("Dynascope", ADAPTER)):
+                        times[name].append(_attach(program, list(command)))
+            medians = {name: sorted(each)[rounds // 2] for name, each in times.items()}
+            for name, seconds in medians.items():
+                ratio = seconds / medians["debugpy alone"]
+                table.add_row(name, str(busy), f"{seconds:.2f}", f"{max(times[name]):.2f}", f"{ratio:.2f}")
     return table
+
+
+@contextmanager
+def _busy_processes(count: int) -> Iterator[None]:
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def _attach(path: Path, command: list[str]) -> float:
@@ -49,7 +68,7 @@ def _attach(path: Path, command: list[str]) -> float:
         try:
             assert program.stdout is not None
             program.stdout.readline()
-            with DapClient.spawn(command, check=False) as client:
+            with DapClient.spawn(command, check=False, environment=_ENVIRONMENT) as client:
                 client.initialize()
                 begun = time.perf_counter()
                 client.attach({"processId": program.pid}, {path: [6]})

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from dynascope import debugpy_injector
 from dynascope.dap.program import attach, calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 
@@ -59,11 +60,22 @@ def check_python(
 
     monkeypatch.setattr(calls_by_gdb, "complaint", of_gdb)
     monkeypatch.setattr(attach, "_may_trace", lambda pid: may_trace)
-    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/gdb" if has_gdb else None)
+    monkeypatch.setattr(attach, "gdb_command", lambda: ["/usr/bin/gdb"] if has_gdb else [])
+    monkeypatch.setattr("shutil.which", lambda name: None)
     with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
         while "python" not in Path(f"/proc/{pid}/maps").read_text():
             time.sleep(0.01)
         asyncio.run(attach.check(pid))
+
+
+def test_gdb_of_the_extra_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    for installed, command in (
+        (object(), [sys.executable, "-P", "-m", "gdb_for_pwndbg.gdb"]),
+        (None, ["/usr/bin/gdb"]),
+    ):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name, installed=installed: installed)
+        assert debugpy_injector.gdb_command() == command
 
 
 def test_a_python_program_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +111,7 @@ def test_gdb_is_tried_on_another_program(
 ) -> None:
     (tmp_path / "gdb").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "gdb").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(calls_by_gdb, "gdb_command", lambda: [str(tmp_path / "gdb")])
     found = asyncio.run(calls_by_gdb.complaint())
     assert found is None if complaint is None else found is not None and found.startswith(complaint)
 

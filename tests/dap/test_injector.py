@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -49,7 +48,7 @@ def program(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def injected_somewhere() -> bool:
-    if sys.platform != "linux" or shutil.which("gdb") is None:
+    if sys.platform != "linux" or not debugpy_injector.gdb_command():
         return False
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
@@ -135,11 +134,12 @@ echo attached
 
 @pytest.mark.parametrize("chosen", [False, True])
 def test_gdb_gets_all_libraries_when_few_are_not_enough(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], chosen: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], chosen: bool
 ):
     (tmp_path / "gdb").write_text(GDB)
     (tmp_path / "gdb").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    monkeypatch.setattr(debugpy_injector, "gdb_command", lambda: [str(tmp_path / "gdb")])
+    environment = {**os.environ}
     if chosen:
         environment["PYDEVD_GDB_SCAN_SHARED_LIBRARIES"] = "libmine"
     debugpy_injector._run_gdb("gdb --pid 1 --batch --eval-command='detach'", environment)

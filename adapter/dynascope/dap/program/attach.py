@@ -15,12 +15,14 @@ from pathlib import Path
 from dynascope.dap.program import calls_by_gdb
 from dynascope.dap.protocol.call import RequestError
 from dynascope.dap.protocol.launch_arguments import Address, AttachArguments
+from dynascope.debugpy_injector import gdb_command
 from dynascope.wire import listening
 from dynascope.wire.channel import TOKEN_VARIABLE
 
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
 
+_GDB = "Install one by `pip install 'dynascope[attach]'`"
 _INSTEAD = "Have the program call dynascope.listen(), and attach with `connect`."
 
 
@@ -62,12 +64,12 @@ async def check(process_id: int | str) -> None:
         raise RequestError(f"{named} cannot be attached to: {_why_not_traced(owner)} {_INSTEAD}")
     if not _is_python(pid):
         raise RequestError(f"{named} is not a Python program.")
-    if not (shutil.which("gdb") or shutil.which("lldb")):
-        raise RequestError(f"Attaching to a process needs gdb, which is not installed. Install it, or: {_INSTEAD}")
+    if not (gdb_command() or shutil.which("lldb")):
+        raise RequestError(f"Attaching to a process needs gdb, which is not installed. {_GDB}, or: {_INSTEAD}")
     if complaint := await calls_by_gdb.complaint():
         raise RequestError(
             f"{named} would not outlive it: a program in which gdb called a function has ended ({complaint}). "
-            f"Install a newer gdb, or: {_INSTEAD}"
+            f"{_GDB}, or: {_INSTEAD}"
         )
 
 

@@ -7,6 +7,8 @@ import re
 import shutil
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 
+from dynascope.debugpy_injector import gdb_command
+
 _SECONDS = 20.0
 _COMPLAINT = re.compile(r"^.*(?:Couldn't|Cannot|cannot|not permitted).*$", re.MULTILINE)
 
@@ -17,13 +19,13 @@ async def complaint() -> str | None:
     gdb 13 and older cannot restore the registers of processors whose state is larger than it knows (AMX: Intel's since
     2023): the system call that the program was in then fails, and the program with it.
     """
-    gdb, sleep = shutil.which("gdb"), shutil.which("sleep")
-    if gdb is None or sleep is None:
+    gdb, sleep = gdb_command(), shutil.which("sleep")
+    if not gdb or sleep is None:
         return None
     program = await asyncio.create_subprocess_exec(sleep, "3600", stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     try:
         arguments = ["--nw", "--nh", "--nx", "--pid", str(program.pid), "--batch", "--eval-command=call (int)getpid()"]
-        debugger = await asyncio.create_subprocess_exec(gdb, *arguments, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
+        debugger = await asyncio.create_subprocess_exec(*gdb, *arguments, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
         try:
             output, _ = await asyncio.wait_for(debugger.communicate(), _SECONDS)
         except TimeoutError:
