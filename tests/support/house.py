@@ -98,11 +98,12 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {
             "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",
-            "recorder": "documents tape inspection speculation events isolation internals program",
+            "recorder": "documents ranks tape inspection speculation events isolation internals program",
         },
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
+            "ranks": "tape internals program",
         },
         {"tape": "inspection events internals program"},
         {

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct, structs
 
 from dynascope.explain.details import callers
+from dynascope.explain.divergences import difference_problem, divergence_problem
 from dynascope.explain.failures import backend_failure, cuda_graphs_skipped, specialization
 from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
 from dynascope.facts.distinct import Distinct
@@ -108,6 +109,24 @@ KINDS = {
             about="Failures of the backend.",
             facts="backend_failures",
             problem=backend_failure,
+        ),
+        ProblemKind(
+            "divergence",
+            "Ranks part",
+            "error",
+            "split-horizontal",
+            about="Ranks of a job that do not call the same collectives.",
+            facts="divergences",
+            problem=divergence_problem,
+        ),
+        ProblemKind(
+            "rankDifference",
+            "Ranks differ",
+            "information",
+            "split-horizontal",
+            about="Ranks of a job that compile a call in other ways, with the same collectives.",
+            facts="rank_differences",
+            problem=difference_problem,
         ),
         ProblemKind(
             "specialization",

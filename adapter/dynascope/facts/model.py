@@ -298,6 +298,26 @@ class CudaGraphsSkipped(TracedFact, kw_only=True, gc=False):
     """torch's: `mutated inputs (1 instances)`, `cpu device (arg1_1)`."""
 
 
+class RankDifference(Fact, kw_only=True, gc=False):
+    """A call that is compiled in another way than in other ranks of the job, with the same collectives."""
+
+    ranks: str
+    """The ranks that compile what this process does: `1`, `0, 2-7`."""
+    others: str
+    """The ranks from which they differ."""
+    difference: str
+    """What first differs, as a sentence about both (`explain.divergences`)."""
+
+
+class Divergence(RankDifference, kw_only=True, gc=False):
+    """A call whose collectives are not those of other ranks, at the line at which they part."""
+
+    effect: Literal["hangs", "wrong"]
+    """Whether they call other collectives, or the same ones with other tensors."""
+    collectives: str
+    """The first collective that differs, as a sentence about both."""
+
+
 class LineTime(Fact, kw_only=True, gc=False):
     """Dynamo's time to trace this line, without its calls; `visits` counts how often tracing it began."""
 
@@ -336,6 +356,8 @@ class CompileFacts(Struct, kw_only=True):
     varying_guards: list[VaryingGuard] = field(default_factory=list)
     backend_failures: list[BackendFailure] = field(default_factory=list)
     cuda_graphs_skipped: list[CudaGraphsSkipped] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
+    rank_differences: list[RankDifference] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
     call: CompiledCall | None = None
     """None for an imported log."""

@@ -1,10 +1,44 @@
-"""Read how long the collectives of this process wait for other ranks."""
+"""Read the process groups of this rank, how long their collectives wait, and where the store of the job is."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from typing import Any
+from typing import Any, NamedTuple
+
+_DISTRIBUTED = "torch.distributed.distributed_c10d"
+
+
+class JobStore(NamedTuple):
+    """The address of the store on which the ranks of a job met, and this process's place among them."""
+
+    host: str
+    port: int
+    rank: int
+    groups: dict[str, tuple[int, ...]]
+    """The ranks of each process group of this rank that has others, by its name."""
+
+
+def job_store() -> JobStore | None:
+    """Return the `TCPStore` of the job (1.0); None outside of one, alone in it, and where it met on another store.
+
+    `distributed_c10d._world` (2.0), `PrefixStore.underlying_store` (2.0).
+    """
+    distributed: Any = sys.modules.get(_DISTRIBUTED)
+    if distributed is None or not distributed.is_initialized() or distributed.get_world_size() < 2:
+        return None
+    store: Any = distributed._get_default_store()
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    if not isinstance(store, sys.modules["torch.distributed"].TCPStore):
+        return None
+    world = distributed._world
+    groups = {
+        world.pg_names[group]: tuple(sorted(ranks))
+        for group, ranks in world.pg_group_ranks.items()
+        if len(ranks) > 1 and group in world.pg_names
+    }
+    return JobStore(store.host, store.port, distributed.get_rank(), groups)
 
 
 def collective_timeouts() -> dict[str, float]:
@@ -12,7 +46,7 @@ def collective_timeouts() -> dict[str, float]:
 
     `torch.distributed.distributed_c10d._world.pg_map` (2.0), `Backend.options` (2.6).
     """
-    distributed: Any = sys.modules.get("torch.distributed.distributed_c10d")
+    distributed: Any = sys.modules.get(_DISTRIBUTED)
     found: dict[str, float] = {}
     for group in [] if distributed is None else list(distributed._world.pg_map):
         for device in group._device_types if group.size() > 1 else ():

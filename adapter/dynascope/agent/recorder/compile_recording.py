@@ -23,6 +23,7 @@ from dynascope.agent.internals.graph.graph import graph_size
 from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, is_user_code
+from dynascope.agent.ranks.comparison import CollectivesOfGraphs
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.profile_writer import ProfileWriter
@@ -124,6 +125,7 @@ class CompileRecording:
         self._graph_sizes: list[int] = []
         self._graphs: list[list[Graph]] = []
         """For each size, the graph and those of its operators."""
+        self.collectives = CollectivesOfGraphs()
         self.forms: list[LaterForm] = []
         self._built_guards: list[Guard] = []
         self.varying = VaryingRecording(compile_id, self._function)
@@ -138,6 +140,7 @@ class CompileRecording:
             self._times.update(self._times_before)
             graphs, forms = self._made_before
             del self._graph_sizes[graphs:], self._graphs[graphs:], self.forms[forms:]
+            self.collectives.forget()
         else:
             if self.trace is not None:
                 self._earlier.append(self.trace.finished_trail(is_repeated=True))
@@ -153,6 +156,7 @@ class CompileRecording:
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = self.shown.compile.backend = backend_name(output)
         self._graph_sizes.append(graph_size(graph_module))
+        self.collectives.add(graph_module)
         self.pause_line()
         if self._keeps_generated:
             self._graphs.append(graphs_of(graph_module, is_users, path_of_file))

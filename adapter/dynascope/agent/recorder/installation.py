@@ -97,6 +97,7 @@ class RecorderInstallation:
             self._board,
             keeps_generated=self._what != FACTS_ONLY,
             keeps_guard_costs=measures_guards and not for_guards,
+            tell=receiver.say,
         )
         receiver.begins()
 

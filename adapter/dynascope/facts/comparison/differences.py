@@ -179,4 +179,9 @@ def _text(compile: TracedCompile, decision: Decision) -> str:
     """Return the decision with what its symbols stand for in their place."""
     written = f"{decision.subject} {decision.text}" if decision.kind in _IN_ORDER else decision.text
     written = _NUMBERED.sub(r"\1", written)
-    return _WORD.sub(lambda word: compile.symbols.get(word[0], word[0]), written)
+    return with_sources(written, compile.symbols)
+
+
+def with_sources(text: str, symbols: dict[str, str]) -> str:
+    """Return a text with the sources of symbols in place of their names."""
+    return _WORD.sub(lambda word: symbols.get(word[0], word[0]), text)

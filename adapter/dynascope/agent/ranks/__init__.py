@@ -1,0 +1,1 @@
+"""Compare what this rank of a job compiles with what the others do, before any of it runs."""

@@ -1,0 +1,215 @@
+"""Say where the compiles of two ranks of a job part, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from msgspec import structs
+
+from dynascope.explain.comparison import sentence
+from dynascope.explain.problem import Place, Problem, fitting, named, where
+from dynascope.explain.ranking import is_of_library
+from dynascope.facts import model
+from dynascope.facts.comparison.differences import Difference
+from dynascope.facts.comparison.ranks import Collective, Part, Parting, differing_values, first_parting
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
+
+_EFFECTS = {
+    "hangs": "The job hangs there, or its results are wrong.",
+    "wrong": "No rank raises an error, and the results are wrong.",
+}
+_SAME_COLLECTIVES = "Their collectives are the same."
+REMEDY = (
+    "All ranks of a group have to call the same collectives, in the same order, on tensors of the same size: let no "
+    "condition or order before them depend on the rank."
+)
+_SHOWN_PARAMETERS = 4
+
+
+def ranks_text(ranks: Iterable[int]) -> str:
+    """Return ranks with ranges: `0, 2-7`."""
+    runs = [[each for _, each in run] for _, run in groupby(enumerate(sorted(ranks)), lambda pair: pair[1] - pair[0])]
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+
+
+def named_ranks(ranks: str) -> str:
+    """Return `rank 1`, or `ranks 0, 2-7`."""
+    return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
+
+
+def rank_difference(
+    ours: Sequence[Part], theirs: Sequence[Part], ranks: tuple[str, str], at: Collective | None = None
+) -> model.RankDifference:
+    """Return where the compiles of a call part; `ranks` are those of `ours` and of `theirs`.
+
+    `at` is the collective that differs: its line is told where no line before it differs.
+    """
+    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    parting = first_parting(ours, theirs, names) or differing_values(ours, theirs, names)
+    first = ours[0].compile
+    place = Place(first.path, first.line)
+    told = ""
+    if parting is not None:
+        place, told = _place(parting, place), _told(parting, names)
+    elif at is not None and at.line:
+        place = Place(at.path, at.line)
+    return model.RankDifference(path=place.path, line=place.line, ranks=ranks[0], others=ranks[1], difference=told)
+
+
+def other_collective(ours: Collective | None, theirs: Collective | None, ranks: tuple[str, str]) -> str:
+    """Say which collective each side calls; None where it calls no more of the group."""
+    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    if ours is not None and theirs is not None:
+        return _sentence(f"{names[0]} {_verb(names[0], 'call')} {_called(ours)}, and {names[1]} {_called(theirs)}.")
+    called = ours or theirs
+    caller, other = names if ours is not None else names[::-1]
+    what = "one more collective" if called is None else _called(called)
+    return _sentence(f"{caller} {_verb(caller, 'call')} {what}, which {other} {_verb(other, 'do')} not call.")
+
+
+def alone(part: Part, now: Collective, before: Collective, ranks: tuple[str, str]) -> model.Divergence:
+    """Return the fact that one rank alone compiles a function again, with other collectives."""
+    why = f" because of {guarded_value(part.compile.reason).text}" if part.compile.reason else ""
+    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    return model.Divergence(
+        path=now.path or part.compile.path,
+        line=now.line or part.compile.line,
+        effect="hangs",
+        ranks=ranks[0],
+        others=ranks[1],
+        difference=_sentence(f"{names[0]} alone compiles {part.compile.function} again{why}."),
+        collectives=_sentence(
+            f"{names[0]} calls {_called(now)}; where {names[1]} {_verb(names[1], 'run')} the earlier compile, "
+            f"{before.text}."
+        ),
+    )
+
+
+def other_gradients(ours: Sequence[str], theirs: Sequence[str], ranks: tuple[str, str]) -> str:
+    """Say which parameters only one side uses, while DistributedDataParallel waits for the gradients of all."""
+    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    user, other = names if ours else names[::-1]
+    parameters = ours or theirs
+    shown = ", ".join(readable(each) for each in parameters[:_SHOWN_PARAMETERS])
+    more = f" and {len(parameters) - _SHOWN_PARAMETERS} more" if len(parameters) > _SHOWN_PARAMETERS else ""
+    return _sentence(
+        f"{user} {_verb(user, 'use')} {shown}{more}, which {other} {_verb(other, 'do')} not: DistributedDataParallel "
+        "waits for their gradients in all ranks, unless find_unused_parameters=True."
+    )
+
+
+def other_order(ours: Sequence[Collective], theirs: Sequence[Collective], ranks: tuple[str, str]) -> str:
+    """Say which tensors the first collective takes that both call with others."""
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=False), 1):
+        if our.inputs != their.inputs:
+            taken = [", ".join(map(readable, each.inputs)) or "no input" for each in (our, their)]
+            sides = [f"{each} in {named_ranks(rank)}" for each, rank in zip(taken, ranks, strict=True)]
+            return f"Collective {number}, {our.text}{_at(our)}, takes {' and '.join(sides)}."
+    return ""
+
+
+def announced(fact: model.Divergence, function: str) -> str:
+    """Return all of it in a line, for the terminal or console of the rank that has found it."""
+    title = f"{_cause(fact, 'part')} at {where(fact.path, fact.line)} in {function}:"
+    return " ".join(filter(None, [title, fact.difference, fact.collectives, _EFFECTS[fact.effect]]))
+
+
+def divergence_problem(fact: model.Divergence) -> Problem:
+    """Make the problem of ranks whose collectives part."""
+    cause, effect = _cause(fact, "part"), _EFFECTS[fact.effect]
+    return Problem(
+        id=f"{fact.effect}{fact.difference}",
+        kind="divergence",
+        cause=cause,
+        title=fitting(f"{cause}: {effect}", cause),
+        place=Place(fact.path, fact.line),
+        effect=effect,
+        statement=" ".join(filter(None, [fact.difference, fact.collectives, effect])),
+        details=[each for each in (fact.difference, fact.collectives) if each],
+        remedies=[REMEDY],
+    )
+
+
+def difference_problem(fact: model.RankDifference) -> Problem:
+    """Make the problem of ranks that compile other code with the same collectives."""
+    cause = _cause(fact, "differ")
+    return Problem(
+        id=fact.difference,
+        kind="rankDifference",
+        cause=cause,
+        title=fitting(cause),
+        place=Place(fact.path, fact.line),
+        effect=_SAME_COLLECTIVES,
+        statement=f"{fact.difference} {_SAME_COLLECTIVES}",
+        details=[fact.difference],
+    )
+
+
+def _cause(fact: model.RankDifference, verb: str) -> str:
+    names = named_ranks(fact.ranks)
+    return f"{names} {_verb(names, verb)} from {named_ranks(fact.others)}"
+
+
+def _place(parting: Parting, otherwise: Place) -> Place:
+    if parting.difference is not None and parting.comparison is not None:
+        lines = parting.comparison.left.lines[: parting.difference.row + 1]
+        places = [parting.difference.place, *(each.place for each in reversed(lines))]
+        at = next((each for each in places if not is_of_library(each.path)), places[0])
+        return Place(at.path, at.line)
+    for part in (parting.before, parting.ours, parting.theirs):
+        if part is not None:
+            if part.breaks:
+                return Place(part.breaks[-1].path, part.breaks[-1].line)
+            return Place(part.compile.path, part.compile.resumes_at or part.compile.line)
+    return otherwise
+
+
+def _told(parting: Parting, names: tuple[str, str]) -> str:
+    comparison, difference = parting.comparison, parting.difference
+    if comparison is None or difference is None:
+        sides = [
+            f"{name} {_verb(name, 'compile')} "
+            + ("nothing more" if part is None else named(part.compile.function, part.compile.resumes_at))
+            for name, part in zip(names, (parting.ours, parting.theirs), strict=True)
+        ]
+        return _sentence(f"{sides[0]}, and {sides[1]}.")
+    before = {each.kind: each for each in comparison.differences if each.row <= difference.row}
+    guards = [each for each in difference.because if each.kind == "guard"]
+    cause = before.get("value") or next(iter(guards), None) or before.get("guard")
+    said = [sentence(comparison, structs.replace(difference, because=[]))]
+    if cause is not None and cause is not difference:
+        said.append((_guarded(cause, names) if cause.kind == "guard" else None) or sentence(comparison, cause))
+    said[0] = _sentence(said[0]) if said[0].startswith(names) else said[0]
+    return " ".join(said)
+
+
+def _guarded(guard: Difference, names: tuple[str, str]) -> str | None:
+    """Return the value that each side's guard wants; None where only the guards can be told."""
+    if guard.left is None or guard.right is None:
+        return None
+    subject = guarded_value(guard.left)
+    sides = [wanted(each, subject) for each in (guard.left, guard.right)]
+    if None in sides or guarded_value(guard.right) != subject:
+        return None
+    left, right = (str(each).removeprefix("be ") for each in sides)
+    return f"{subject.text} is {left} in {names[0]}, and {right} in {names[1]}."
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _verb(names: str, verb: str) -> str:
+    """Return the verb for `rank 1` or `ranks 0, 2-7`."""
+    if names.startswith("ranks"):
+        return verb
+    return "does" if verb == "do" else f"{verb}s"
+
+
+def _called(each: Collective) -> str:
+    return f"{each.text}{_at(each)}"
+
+
+def _at(each: Collective) -> str:
+    return f" ({where(each.path, each.line)})" if each.line else ""
