@@ -17,20 +17,18 @@ from dynascope.facts.comparison.trail import TracedCompile, Trail
 _ORDERED = ("symbol", "operation")
 _NOT_ALIKE = ("value", "guard")
 """Kinds of decisions that differ in ranks that do the same: each has data of its own."""
-_TOLD_GUARDS = frozenset(
-    [
-        "CONSTANT_MATCH",
-        "EQUALS_MATCH",
-        "BOOL_MATCH",
-        "NONE_MATCH",
-        "SEQUENCE_LENGTH",
-        "HASATTR",
-        "DICT_CONTAINS",
-        "DICT_NOT_CONTAINS",
-        "DICT_KEYS_MATCH",
-        "SET_CONTAINS",
-        "SET_NOT_CONTAINS",
-    ]
+_TOLD_GUARDS = (
+    "CONSTANT_MATCH",
+    "EQUALS_MATCH",
+    "BOOL_MATCH",
+    "NONE_MATCH",
+    "SEQUENCE_LENGTH",
+    "HASATTR",
+    "DICT_CONTAINS",
+    "DICT_NOT_CONTAINS",
+    "DICT_KEYS_MATCH",
+    "SET_CONTAINS",
+    "SET_NOT_CONTAINS",
 )
 """Kinds of guards on a value that another rank could have, without addresses."""
 

@@ -1,0 +1,26 @@
+"""DistributedDataParallel looks itself for the parameters that a rank does not use."""
+
+import torch
+from job import compiled, end, start
+from torch.nn.parallel import DistributedDataParallel
+
+rank, _ = start()
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.skips = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8), rank == 1
+
+    def forward(self, x):
+        h = self.first(x)
+        if not self.skips:
+            h = self.second(h)
+        return h.sum()
+
+
+model = compiled(DistributedDataParallel(Model(), find_unused_parameters=True))
+for _ in range(2):
+    loss = model(torch.ones(2, 8))
+    loss.backward()
+end(loss.item())
