@@ -36,7 +36,7 @@ _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 
 
 def gdb_command() -> list[str]:
-    """Return the command that starts gdb: of the package if it is installed, else of the PATH; empty without gdb."""
+    """Return the command that starts gdb, the package's where it is installed; [] without."""
     if importlib.util.find_spec("gdb_for_pwndbg") is not None:
         return [sys.executable, "-P", "-m", "gdb_for_pwndbg.gdb"]
     found = shutil.which("gdb")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.support.jobs import Job, jobs, run
 
 
@@ -19,7 +20,7 @@ def test_the_first_place_where_ranks_part_is_told(job: Job, tmp_path: Path) -> N
     told = [line for line in out.splitlines() if line.startswith("dynascope: rank")]
     line, value = job.parts_at
     assert told, out[-3000:]
-    assert f"{job.path.name}:{line} " in told[0] and value in told[0], told[0]
+    assert f"{job.path.name}:{line}" in told[0] and value in told[0], told[0]
 
 
 @pytest.mark.matrix

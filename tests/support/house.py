@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "dynascope.facts",
         "dynascope.explain",
         "dynascope.debugpy_adapter",
+        "dynascope.debugpy_injector",
         "dynascope.debugpy_process",
     },
     "dynascope_lsp": {
@@ -103,7 +104,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
-            "ranks": "tape internals program",
+            "ranks": "tape internals",
         },
         {"tape": "inspection events internals program"},
         {

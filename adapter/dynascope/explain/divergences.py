@@ -12,8 +12,10 @@ from dynascope.explain.problem import Place, Problem, fitting, named, where
 from dynascope.explain.ranking import is_of_library
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Difference
-from dynascope.facts.comparison.ranks import Collective, Part, Parting, differing_values, first_parting
+from dynascope.facts.comparison.ranks import Collective, Parting, PartOfCall, differing_values, first_parting
+from dynascope.facts.comparison.trail import TracedCompile
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
+from dynascope.facts.user_stack import UserFrame
 
 _EFFECTS = {
     "hangs": "The job hangs there, or its results are wrong.",
@@ -39,7 +41,7 @@ def named_ranks(ranks: str) -> str:
 
 
 def rank_difference(
-    ours: Sequence[Part], theirs: Sequence[Part], ranks: tuple[str, str], at: Collective | None = None
+    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], ranks: tuple[str, str], at: Collective | None = None
 ) -> model.RankDifference:
     """Return where the compiles of a call part; `ranks` are those of `ours` and of `theirs`.
 
@@ -48,13 +50,15 @@ def rank_difference(
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     parting = first_parting(ours, theirs, names) or differing_values(ours, theirs, names)
     first = ours[0].compile
-    place = Place(first.path, first.line)
-    told = ""
+    stack, told = [UserFrame(first.path, first.line, first.function)], ""
     if parting is not None:
-        place, told = _place(parting, place), _told(parting, names)
-    elif at is not None and at.line:
-        place = Place(at.path, at.line)
-    return model.RankDifference(path=place.path, line=place.line, ranks=ranks[0], others=ranks[1], difference=told)
+        stack, told = _stack(parting) or stack, _told(parting, names)
+    elif at is not None:
+        stack = list(at.stack) or stack
+    here = stack[-1]
+    return model.RankDifference(
+        path=here.path, line=here.line, stack=stack, ranks=ranks[0], others=ranks[1], difference=told
+    )
 
 
 def other_collective(ours: Collective | None, theirs: Collective | None, ranks: tuple[str, str]) -> str:
@@ -68,13 +72,16 @@ def other_collective(ours: Collective | None, theirs: Collective | None, ranks: 
     return _sentence(f"{caller} {_verb(caller, 'call')} {what}, which {other} {_verb(other, 'do')} not call.")
 
 
-def alone(part: Part, now: Collective, before: Collective, ranks: tuple[str, str]) -> model.Divergence:
+def alone(part: PartOfCall, now: Collective, before: Collective, ranks: tuple[str, str]) -> model.Divergence:
     """Return the fact that one rank alone compiles a function again, with other collectives."""
     why = f" because of {guarded_value(part.compile.reason).text}" if part.compile.reason else ""
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    made = part.compile
+    stack = list(now.stack) or [UserFrame(made.path, made.line, made.function)]
     return model.Divergence(
-        path=now.path or part.compile.path,
-        line=now.line or part.compile.line,
+        path=stack[-1].path,
+        line=stack[-1].line,
+        stack=stack,
         effect="hangs",
         ranks=ranks[0],
         others=ranks[1],
@@ -87,7 +94,7 @@ def alone(part: Part, now: Collective, before: Collective, ranks: tuple[str, str
 
 
 def other_gradients(ours: Sequence[str], theirs: Sequence[str], ranks: tuple[str, str]) -> str:
-    """Say which parameters only one side uses, while DistributedDataParallel waits for the gradients of all."""
+    """Say which parameters only one side uses, for whose gradients the other waits."""
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     user, other = names if ours else names[::-1]
     parameters = ours or theirs
@@ -111,7 +118,8 @@ def other_order(ours: Sequence[Collective], theirs: Sequence[Collective], ranks:
 
 def announced(fact: model.Divergence, function: str) -> str:
     """Return all of it in a line, for the terminal or console of the rank that has found it."""
-    title = f"{_cause(fact, 'part')} at {where(fact.path, fact.line)} in {function}:"
+    called = f", called at {where(fact.stack[-2].path, fact.stack[-2].line)}" if len(fact.stack) > 1 else ""
+    title = f"{_cause(fact, 'part')} at {where(fact.path, fact.line)}{called} in {function}:"
     return " ".join(filter(None, [title, fact.difference, fact.collectives, _EFFECTS[fact.effect]]))
 
 
@@ -151,18 +159,28 @@ def _cause(fact: model.RankDifference, verb: str) -> str:
     return f"{names} {_verb(names, verb)} from {named_ranks(fact.others)}"
 
 
-def _place(parting: Parting, otherwise: Place) -> Place:
+def _stack(parting: Parting) -> list[UserFrame]:
+    """Return the user's lines at which the ranks part, the innermost last."""
     if parting.difference is not None and parting.comparison is not None:
-        lines = parting.comparison.left.lines[: parting.difference.row + 1]
-        places = [parting.difference.place, *(each.place for each in reversed(lines))]
-        at = next((each for each in places if not is_of_library(each.path)), places[0])
-        return Place(at.path, at.line)
+        return _stack_at(parting.comparison.left, parting.difference)
     for part in (parting.before, parting.ours, parting.theirs):
+        if part is not None and part.breaks:
+            return part.breaks[-1].stack
         if part is not None:
-            if part.breaks:
-                return Place(part.breaks[-1].path, part.breaks[-1].line)
-            return Place(part.compile.path, part.compile.resumes_at or part.compile.line)
-    return otherwise
+            made = part.compile
+            return [UserFrame(made.path, made.resumes_at or made.line, made.function)]
+    return []
+
+
+def _stack_at(compile: TracedCompile, difference: Difference) -> list[UserFrame]:
+    # arguments are told at the line of `def`, which no user takes for a place where ranks part
+    row = 1 if difference.row == 0 and difference.kind == "value" and len(compile.lines) > 1 else difference.row
+    places = [difference.place if row == difference.row else compile.lines[row].place]
+    for line in reversed(compile.lines[: row + 1]):
+        if line.place.depth < places[-1].depth:
+            places.append(line.place)
+    users = [each for each in places if not is_of_library(each.path)] or places
+    return [UserFrame(each.path, each.line, each.function) for each in reversed(users)]
 
 
 def _told(parting: Parting, names: tuple[str, str]) -> str:
@@ -179,7 +197,10 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
     cause = before.get("value") or next(iter(guards), None) or before.get("guard")
     said = [sentence(comparison, structs.replace(difference, because=[]))]
     if cause is not None and cause is not difference:
-        said.append((_guarded(cause, names) if cause.kind == "guard" else None) or sentence(comparison, cause))
+        told = (_guarded(cause, names) if cause.kind == "guard" else None) or sentence(comparison, cause)
+        *_, at = _stack_at(comparison.left, cause)
+        *_, parts = _stack_at(comparison.left, difference)
+        said.append(told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)}).")
     said[0] = _sentence(said[0]) if said[0].startswith(names) else said[0]
     return " ".join(said)
 
@@ -212,4 +233,4 @@ def _called(each: Collective) -> str:
 
 
 def _at(each: Collective) -> str:
-    return f" ({where(each.path, each.line)})" if each.line else ""
+    return f" ({where(each.stack[-1].path, each.stack[-1].line)})" if each.stack else ""

@@ -298,7 +298,7 @@ class CudaGraphsSkipped(TracedFact, kw_only=True, gc=False):
     """torch's: `mutated inputs (1 instances)`, `cpu device (arg1_1)`."""
 
 
-class RankDifference(Fact, kw_only=True, gc=False):
+class RankDifference(TracedFact, kw_only=True, gc=False):
     """A call that is compiled in another way than in other ranks of the job, with the same collectives."""
 
     ranks: str

@@ -20,9 +20,10 @@ class JobStore(NamedTuple):
 
 
 def job_store() -> JobStore | None:
-    """Return the `TCPStore` of the job (1.0); None outside of one, alone in it, and where it met on another store.
+    """Return where the job's `TCPStore` (1.0) is; None in a process that is no rank.
 
-    `distributed_c10d._world` (2.0), `PrefixStore.underlying_store` (2.0).
+    None also for a job of one process, and for one whose ranks met on another store. `distributed_c10d._world` (2.0),
+    `PrefixStore.underlying_store` (2.0).
     """
     distributed: Any = sys.modules.get(_DISTRIBUTED)
     if distributed is None or not distributed.is_initialized() or distributed.get_world_size() < 2:

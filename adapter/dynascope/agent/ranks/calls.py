@@ -9,13 +9,13 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from dynascope.agent.tape.code import is_users, path_of
-from dynascope.facts.comparison.ranks import Collective, Part
+from dynascope.facts.comparison.ranks import Collective, PartOfCall
 
 _MOST_PARTS = 64
 """The most compiles that are compared of one call."""
 
 
-class Function(NamedTuple):
+class FunctionPlace(NamedTuple):
     """A compiled function, as code objects tell it."""
 
     path: str
@@ -23,12 +23,12 @@ class Function(NamedTuple):
     name: str
 
 
-class Call(Struct):
+class TracedCall(Struct):
     """What is compiled of one call of a function, which is traced for the `number`th time in this process."""
 
-    function: Function
+    function: FunctionPlace
     number: int
-    parts: list[Part] = field(default_factory=list)
+    parts: list[PartOfCall] = field(default_factory=list)
     gradients: dict[str, set[str]] = field(default_factory=dict)
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     is_over: bool = False
@@ -43,26 +43,27 @@ class Call(Struct):
         return [each for part in self.parts for each in part.collectives if each.group == group]
 
 
-class Calls:
+class TracedCalls:
     """The call whose compiles are in progress. Dynamo compiles on one thread at a time."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Function, int] = {}
-        self._before: dict[Function, list[Collective]] = {}
-        self._call: Call | None = None
+        self._numbers: dict[FunctionPlace, int] = {}
+        self._before: dict[FunctionPlace, list[Collective]] = {}
+        self._call: TracedCall | None = None
 
-    def compiled(self, code: types.CodeType, part: Part) -> Call | None:
-        """Return the call to which a compile belongs that has just ended; `code`: the function's own.
+    def compiled(self, code: types.CodeType, part: PartOfCall) -> TracedCall | None:
+        """Return the call to which a compile that has just ended belongs.
 
-        None for functions of libraries without a graph: torch's wrappers around the compiled function, `contextlib`.
+        `code` is that of the function, also where what follows a graph break was compiled. None for functions of
+        libraries without a graph: torch's wrappers around the compiled function, `contextlib`.
         """
-        function = Function(path_of(code), code.co_firstlineno, code.co_qualname)
+        function = FunctionPlace(path_of(code), code.co_firstlineno, code.co_qualname)
         if part.compile.status != "compiled" and not is_users(function.path):
             return None
         call = self._call
         if call is None or not _is_running(call.function):
             number = self._numbers[function] = self._numbers.get(function, -1) + 1
-            call = self._call = Call(function, number, before=self._before.pop(function, []))
+            call = self._call = TracedCall(function, number, before=self._before.pop(function, []))
         call.parts.append(part)
         if part.compile.status not in ("compiled", "empty") or len(call.parts) == _MOST_PARTS:
             call.is_compared = False  # what runs uncompiled may call any collective
@@ -73,8 +74,8 @@ class Calls:
         return call
 
 
-def _is_running(function: Function) -> bool:
-    """Whether this thread is in a call of the function, whose code Dynamo has replaced by its own."""
+def _is_running(function: FunctionPlace) -> bool:
+    """Whether this thread is in a call of the function, in code that Dynamo has made of it."""
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         code = frame.f_code

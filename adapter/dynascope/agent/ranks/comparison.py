@@ -11,11 +11,11 @@ from msgspec import Struct, field, structs
 
 from dynascope.agent.internals.graph.collectives import collectives_of, reduced_gradients
 from dynascope.agent.internals.process_groups import JobStore, collective_timeouts, job_store
-from dynascope.agent.ranks.calls import Call, Calls
+from dynascope.agent.ranks.calls import TracedCall, TracedCalls
 from dynascope.agent.ranks.exchange import Disagreement, Exchange
 from dynascope.agent.tape.code import is_users
 from dynascope.explain import divergences
-from dynascope.facts.comparison.ranks import Collective, Part, part_of
+from dynascope.facts.comparison.ranks import Collective, PartOfCall, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
 
@@ -50,13 +50,13 @@ class RankComparison:
     def __init__(self, tell: Callable[[str], object]) -> None:
         """Take what tells the user, in a line, of ranks that will hang or be wrong."""
         self._tell = tell
-        self._calls = Calls()
+        self._calls = TracedCalls()
         self._exchange: Exchange | None = None
         self._job: JobStore | None = None
         self._has_failed = False
 
     def compiled(self, code: types.CodeType, facts: CompileFacts, trail: Trail, found: CollectivesOfGraphs) -> None:
-        """Add to the facts of a compile that has ended where its call parts from that of other ranks.
+        """Add to the facts of a compile where its call parts from that of other ranks.
 
         `code` is that of the compiled function.
         """
@@ -82,8 +82,8 @@ class RankComparison:
         self._job, self._exchange.groups = job, job.groups
         return self._exchange
 
-    def _is_alone(self, call: Call, exchange: Exchange, facts: CompileFacts) -> None:
-        """Tell if other ranks go on with their earlier compile of the function, which calls other collectives.
+    def _is_alone(self, call: TracedCall, exchange: Exchange, facts: CompileFacts) -> None:
+        """Tell where other ranks run an earlier compile, which calls other collectives.
 
         The others are waited for, as the collective itself would.
         """
@@ -101,12 +101,12 @@ class RankComparison:
                 self._add(call, fact, facts)
             return
 
-    def _add(self, call: Call, fact: Divergence, facts: CompileFacts) -> None:
+    def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
         call.is_compared = False
         facts.divergences.append(fact)
         self._tell(divergences.announced(fact, call.function.name))
 
-    def _differs(self, call: Call, each: Disagreement, facts: CompileFacts) -> None:
+    def _differs(self, call: TracedCall, each: Disagreement, facts: CompileFacts) -> None:
         exchange = self._exchange
         assert exchange is not None
         effect = "wrong" if each.is_reordered else "hangs" if each.is_of_collectives else "differs"
@@ -130,7 +130,7 @@ def _seconds_to_wait() -> float:
 
 
 def _collectives_told(
-    call: Call, theirs: Sequence[Part], each: Disagreement, ranks: tuple[str, str]
+    call: TracedCall, theirs: Sequence[PartOfCall], each: Disagreement, ranks: tuple[str, str]
 ) -> tuple[Collective | None, str]:
     """Return the collective of this rank that differs, and a sentence about both."""
     mine = call.collectives(each.group)

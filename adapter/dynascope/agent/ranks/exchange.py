@@ -18,15 +18,15 @@ import msgspec
 from torch.distributed import PrefixStore, TCPStore
 
 from dynascope.agent.internals.process_groups import JobStore
-from dynascope.agent.ranks.calls import Call
-from dynascope.facts.comparison.ranks import Part, decisions, of_inputs, running
+from dynascope.agent.ranks.calls import TracedCall
+from dynascope.facts.comparison.ranks import PartOfCall, decisions, of_inputs, running
 
 _SECONDS = timedelta(seconds=2)
 """The most that an answer of the store may take. After that nothing is compared any more."""
 _MOST_RANKS = 64
 """The most other ranks that are asked, when ranks part, on whose side they are."""
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
-_decode_parts = msgspec.msgpack.Decoder(list[Part]).decode
+_decode_parts = msgspec.msgpack.Decoder(list[PartOfCall]).decode
 
 
 class Disagreement(NamedTuple):
@@ -57,7 +57,7 @@ class Exchange:
         store = TCPStore(job.host, job.port, None, False, timeout=_SECONDS, wait_for_workers=False)
         self._store: Any = PrefixStore(f"dynascope/{launch}", store)
 
-    def compare(self, call: Call) -> Iterator[Disagreement]:
+    def compare(self, call: TracedCall) -> Iterator[Disagreement]:
         """Leave what is known of a call, and yield how it differs from what others have left."""
         self._store.set(f"{_name(call)}/side/{self.rank}", self._side(call))
         mine = {group: self._told(call, group) for group in self.groups}
@@ -67,8 +67,8 @@ class Exchange:
         for group, told in mine.items():
             yield from self._compared(call, group, told)
 
-    def _told(self, call: Call, group: str) -> dict[str, str]:
-        """Return what is left at which key: a digest for each collective, and for the end of the call."""
+    def _told(self, call: TracedCall, group: str) -> dict[str, str]:
+        """Return by key what is left: a digest for each collective, and for the end."""
         name, collectives = f"{_name(call)}/{group}", call.collectives(group)
         told = {f"{name}/{number}": digest for number, digest in enumerate(running(collectives))}
         if call.is_over:
@@ -77,7 +77,7 @@ class Exchange:
             told[f"{name}/end"] = "\0".join(parts)
         return told
 
-    def _compared(self, call: Call, group: str, told: dict[str, str]) -> Iterator[Disagreement]:
+    def _compared(self, call: TracedCall, group: str, told: dict[str, str]) -> Iterator[Disagreement]:
         count, name = len(call.collectives(group)), f"{_name(call)}/{group}"
         for key, text in told.items():
             theirs, rank = self._left(key, text)
@@ -111,14 +111,14 @@ class Exchange:
         """Return what is at a key, and which rank left it; leave `text` where there is nothing."""
         return _parted(self._store.compare_set(key, "", f"{text}\0{self.rank}"))
 
-    def parts_of(self, call: Call, rank: int) -> list[Part]:
+    def parts_of(self, call: TracedCall, rank: int) -> list[PartOfCall]:
         """Return the compiles of the call that another rank has left."""
         key = f"{_name(call)}/parts/{rank}"
         self._store.wait([key], _SECONDS)
         return _decode_parts(zlib.decompress(self._store.get(key)))
 
-    def is_alone(self, call: Call, group: str, seconds: float) -> bool:
-        """Whether no other rank of a group compiles this call, of those that are asked, for so many seconds."""
+    def is_alone(self, call: TracedCall, group: str, seconds: float) -> bool:
+        """Whether no other rank of a group compiles this call for so many seconds."""
         keys = [f"{_name(call)}/side/{rank}" for rank in self._others(group)]
         if any(self._store.check([key]) for key in keys):
             return False
@@ -126,13 +126,13 @@ class Exchange:
             self._store.wait(keys[:1], timedelta(seconds=seconds))
         return not any(self._store.check([key]) for key in keys)
 
-    def tells(self, call: Call, what: str) -> bool:
+    def tells(self, call: TracedCall, what: str) -> bool:
         """Whether this rank is the first that tells it of a call."""
         _, rank = self._left(f"{_name(call)}/told/{what}", "")
         return rank == self.rank
 
-    def sides(self, call: Call, other: int, group: str) -> tuple[list[int], list[int]]:
-        """Return the ranks that compile what this one does, and those that compile what `other` does."""
+    def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
+        """Return the ranks that compile what this one does, and what `other` does."""
         ours, theirs = [self.rank], [other]
         key = f"{_name(call)}/side/{other}"
         their_side = self._store.get(key) if self._store.check([key]) else None
@@ -147,14 +147,14 @@ class Exchange:
                 theirs.append(rank)
         return sorted(ours), sorted(theirs)
 
-    def _side(self, call: Call) -> str:
+    def _side(self, call: TracedCall) -> str:
         return "\0".join("\0".join(self._told(call, group).values()) for group in self.groups)
 
     def _others(self, group: str) -> Sequence[int]:
         return [rank for rank in self.groups[group] if rank != self.rank][:_MOST_RANKS]
 
 
-def _name(call: Call) -> str:
+def _name(call: TracedCall) -> str:
     function = call.function
     return f"{function.path.rpartition('/')[2]}:{function.line}:{function.name}#{call.number}"
 

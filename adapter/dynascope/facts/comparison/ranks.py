@@ -13,6 +13,7 @@ from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
 from dynascope.facts.comparison.recorded import traced
 from dynascope.facts.comparison.trail import TracedCompile, Trail
+from dynascope.facts.user_stack import UserFrame
 
 _ORDERED = ("symbol", "operation")
 _NOT_ALIKE = ("value", "guard")
@@ -44,8 +45,8 @@ class Collective(Struct, frozen=True, array_like=True):
     """The tensor that it takes, with the sizes that it has in the traced call: `f32[8, 16]`."""
     inputs: tuple[str, ...] = ()
     """The inputs of the graph from which that tensor is computed, `L['x']`, sorted."""
-    path: str = ""
-    line: int = 0
+    stack: tuple[UserFrame, ...] = ()
+    """The user's lines at which it is called, the innermost last."""
     is_dynamic: bool = False
     """Whether a size of that tensor may differ in other calls."""
 
@@ -55,7 +56,7 @@ class Collective(Struct, frozen=True, array_like=True):
         return f"{self.operation} of {self.takes}"
 
 
-class Part(Struct, array_like=True):
+class PartOfCall(Struct, array_like=True):
     """One compile of a call: of the compiled function, of what follows a graph break, or of a function it calls."""
 
     compile: model.Compile
@@ -74,26 +75,26 @@ class Part(Struct, array_like=True):
 class Parting(Struct):
     """The first place at which two ranks part."""
 
-    ours: Part | None
+    ours: PartOfCall | None
     """The compile in which they part; None if this rank compiles nothing more."""
-    theirs: Part | None
-    before: Part | None
+    theirs: PartOfCall | None
+    before: PartOfCall | None
     """The compile before it, of this rank."""
     comparison: Comparison | None = None
     difference: Difference | None = None
 
 
-def part_of(facts: model.CompileFacts, trail: Trail, collectives: list[Collective]) -> Part:
+def part_of(facts: model.CompileFacts, trail: Trail, collectives: list[Collective]) -> PartOfCall:
     """Return a compile with what can be compared with another rank's, and no more."""
     guards = [
         each if each.kind in _TOLD_GUARDS else model.Guard(path="", line=0, expression="", kind="", code=[])
         for each in facts.guards
     ]
-    return Part(facts.compile, facts.graph_breaks, guards, trail, collectives)
+    return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives)
 
 
-def decisions(parts: Iterable[Part]) -> str:
-    """Return a digest of all that is alike in ranks that do the same: no values, addresses or folders."""
+def decisions(parts: Iterable[PartOfCall]) -> str:
+    """Return a digest of lines, operations and conditions: no values, addresses or folders."""
     made = hashlib.blake2b(digest_size=8)
     for part in parts:
         made.update(repr((part.name, part.compile.status, [(each.type, each.line) for each in part.breaks])).encode())
@@ -120,9 +121,9 @@ def of_inputs(collectives: Sequence[Collective]) -> tuple[str, str]:
     return in_order.hexdigest(), in_any.hexdigest()
 
 
-def first_parting(ours: Sequence[Part], theirs: Sequence[Part], names: tuple[str, str]) -> Parting | None:
+def first_parting(ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], names: tuple[str, str]) -> Parting | None:
     """Return where two ranks part; None where only values differ."""
-    before: Part | None = None
+    before: PartOfCall | None = None
     for our, their in zip_longest(ours, theirs):
         if our is None or their is None or our.name != their.name:
             return Parting(our, their, before)
@@ -134,8 +135,10 @@ def first_parting(ours: Sequence[Part], theirs: Sequence[Part], names: tuple[str
     return None
 
 
-def differing_values(ours: Sequence[Part], theirs: Sequence[Part], names: tuple[str, str]) -> Parting | None:
-    """Return the first value, or guard on one, that differs between two ranks that trace the same lines."""
+def differing_values(
+    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], names: tuple[str, str]
+) -> Parting | None:
+    """Return the first value that differs between ranks that trace the same lines."""
     for our, their in zip(ours, theirs, strict=False):
         comparison = compare(_traced(names[0], our), _traced(names[1], their))
         if comparison.differences:
@@ -143,6 +146,6 @@ def differing_values(ours: Sequence[Part], theirs: Sequence[Part], names: tuple[
     return None
 
 
-def _traced(name: str, part: Part) -> TracedCompile:
+def _traced(name: str, part: PartOfCall) -> TracedCompile:
     facts = model.CompileFacts(compile=part.compile, graph_breaks=part.breaks, guards=part.guards)
     return traced(name, part.trail, facts)

@@ -1,5 +1,7 @@
 """Each rank is a stage of a pipeline, with layers of its own."""
 
+import itertools
+
 import torch
 import torch.distributed as dist
 from job import compiled, end, start
@@ -10,7 +12,7 @@ rank, _ = start()
 class Stage(torch.nn.Module):
     def __init__(self, sizes):
         super().__init__()
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(*each) for each in zip(sizes, sizes[1:], strict=False))
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(*each) for each in itertools.pairwise(sizes))
 
     def forward(self, x):
         for layer in self.layers:

@@ -12,6 +12,7 @@ from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.ranks import Collective
+from dynascope.facts.user_stack import UserFrame
 
 _NAMESPACE = "_c10d_functional"
 """The operators into which Dynamo traces collectives (`torch.distributed._functional_collectives`, 2.1)."""
@@ -19,14 +20,14 @@ _WAIT = "wait_tensor"
 
 
 def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[Collective]:
-    """Return the collectives of a graph, in order, each at the innermost line of a file that `is_users`."""
+    """Return the collectives of a graph, in order, each with its lines in files that `is_users`."""
     return [_collective(node, is_users) for node in graph_module.graph.nodes if _is_collective(node)]
 
 
 def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
-    """Return the group of the DistributedDataParallel that runs, and the parameters that the graph takes.
+    """Return the group of DistributedDataParallel, and the parameters that the graph takes.
 
-    None outside of one, and where it looks itself for parameters that are not used: `find_unused_parameters`.
+    None outside of it, and where it looks itself for parameters that are not used (`find_unused_parameters`).
     `DistributedDataParallel._get_active_ddp_module` (2.0).
     """
     module: Any = sys.modules.get("torch.nn.parallel.distributed")
@@ -52,20 +53,19 @@ def _collective(node: Any, is_users: Callable[[str], bool]) -> Collective:
     group = str(texts[-1]) if texts else ""
     settings = ", ".join(map(str, texts[:-1]))
     taken = torch.fx.node.map_arg(node.args[0], lambda each: _tensor(example_of(each))) if node.args else ""
-    place = next((each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)), None)
+    places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
     return Collective(
         operation=f"{name}({settings})" if settings else name,
         group=group,
         takes=taken if isinstance(taken, str) else ", ".join(map(str, taken)),
         inputs=tuple(sorted(_inputs(node))),
-        path=place.path if place is not None else "",
-        line=place.line if place is not None else 0,
+        stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
     )
 
 
 def _tensor(example: Any) -> str:
-    """Return a tensor's dtype and the sizes that it has in the traced call: a symbol's are its hint."""
+    """Return a tensor's dtype, and the sizes that it has in the traced call."""
     if not is_tensor(example):
         return type(example).__name__
     sizes = ", ".join(map(_size, example.shape))
