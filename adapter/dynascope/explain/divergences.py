@@ -40,6 +40,11 @@ def named_ranks(ranks: str) -> str:
     return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
 
 
+def _example(ranks: str) -> str:
+    """Return `rank 0` for `0, 2-7`: a difference is told of one rank of each side."""
+    return f"rank {ranks.partition(',')[0].partition('-')[0]}"
+
+
 def rank_difference(
     ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], ranks: tuple[str, str], at: Collective | None = None
 ) -> model.RankDifference:
@@ -47,7 +52,7 @@ def rank_difference(
 
     `at` is the collective that differs: its line is told where no line before it differs.
     """
-    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    names = _example(ranks[0]), _example(ranks[1])
     parting = first_parting(ours, theirs, names) or differing_values(ours, theirs, names)
     first = ours[0].compile
     stack, told = [UserFrame(first.path, first.line, first.function)], ""

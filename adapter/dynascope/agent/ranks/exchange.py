@@ -21,7 +21,7 @@ from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.ranks import PartOfCall, decisions, of_inputs, running
 
-_SECONDS = timedelta(seconds=2)
+_SECONDS = timedelta(seconds=10)
 """The most that an answer of the store may take. After that nothing is compared any more."""
 _MOST_RANKS = 64
 """The most other ranks that are asked, when ranks part, on whose side they are."""
