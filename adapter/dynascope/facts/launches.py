@@ -19,6 +19,8 @@ LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 """The environment variable with the launch's name: set by the first of its processes, and inherited by the others."""
 KEPT_RUNS = 200
 KEPT_BYTES = 512 << 20
+_SECONDS_ELSEWHERE = 7 * 24 * 3600.0
+"""How long after its latest compile a process of another machine, whose end is not recorded, may still run."""
 
 
 def new_launch() -> str:
@@ -27,21 +29,30 @@ def new_launch() -> str:
 
 
 def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int = KEPT_BYTES) -> int:
-    """Remove old runs, never `own_run` or one whose process runs here; return how many."""
+    """Remove old launches with all their processes; return how many processes.
+
+    Neither the launch of `own_run` is removed nor one of which a process runs, or may run on another machine.
+    """
     connection = store.open_for_writing(path)
     try:
-        candidates = connection.execute(
-            "SELECT id, host, pid, ended FROM run WHERE id != ? ORDER BY id", (own_run,)
+        rows = connection.execute(
+            "SELECT id, launch, host, pid, ended, max(began, coalesce((SELECT max(began) FROM compile "
+            "WHERE run_id = run.id), 0)) FROM run ORDER BY id"
         ).fetchall()
-        surplus = len(candidates) + 1 - kept_runs
+        own = next((launch for run, launch, *_ in rows if run == own_run), None)
+        launches: dict[str, list[int]] = {}
+        for run, launch, *_ in rows:
+            launches.setdefault(launch, []).append(run)
+        for launch in {launch for _, launch, *process in rows if launch == own or _may_run(*process)}:
+            del launches[launch]
+        surplus = len(rows) - kept_runs
         removed = 0
-        for run, host, pid, ended in candidates:
+        for runs in launches.values():
             if removed >= surplus and _size(connection) <= kept_bytes:
                 break
-            if ended is None and is_running(host, pid):
-                continue
-            _remove(connection, run)
-            removed += 1
+            for run in runs:
+                _remove(connection, run)
+            removed += len(runs)
         if removed:
             connection.execute("PRAGMA incremental_vacuum").fetchall()
         return removed
@@ -74,6 +85,13 @@ def _size(connection: sqlite3.Connection) -> int:
         for name in ("page_count", "freelist_count", "page_size")
     )
     return (pages - free) * size
+
+
+def _may_run(host: str, pid: int, ended: float | None, latest: float) -> bool:
+    """Whether a process runs, as far as that is known of another machine's; `latest` is when it last compiled."""
+    if ended is not None:
+        return False
+    return is_running(host, pid) if host == platform.node() else time.time() - latest < _SECONDS_ELSEWHERE
 
 
 def is_running(host: str, pid: int) -> bool:

@@ -147,12 +147,22 @@ class Writer:
         self._connection = store.open_for_writing(where) if isinstance(where, Path) else where
         self._numbers: dict[str, int] = {}
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
-        columns = ", ".join(_RUN_COLUMNS)
-        marks = ", ".join("?" * len(_RUN_COLUMNS))
-        values = [encodable(getattr(run, name)) for name in _RUN_COLUMNS]
-        inserted = self._connection.execute(f"INSERT INTO run ({columns}) VALUES ({marks})", values)
-        self.run = int(inserted.lastrowid or 0)
+        self._row = {name: encodable(getattr(run, name)) for name in _RUN_COLUMNS}
+        self._hashes_of = hashes_of
+        self.run = self._insert_run()
         self._interning = Interning(self._connection, self.run, hashes_of)
+
+    def _insert_run(self) -> int:
+        columns, marks = ", ".join(self._row), ", ".join("?" * len(self._row))
+        inserted = self._connection.execute(f"INSERT INTO run ({columns}) VALUES ({marks})", [*self._row.values()])
+        return int(inserted.lastrowid or 0)
+
+    def _begin_again_if_removed(self) -> None:
+        """Insert the run anew if it was removed: another machine cannot know that this process runs."""
+        if self._connection.execute("SELECT 1 FROM run WHERE id = ?", (self.run,)).fetchone() is None:
+            self._numbers.clear()
+            self.run = self._insert_run()
+            self._interning = Interning(self._connection, self.run, self._hashes_of)
 
     def belongs_to_this_process(self) -> bool:
         """Whether this process created it; a forked child must not use its parent's SQLite locks."""
@@ -165,6 +175,7 @@ class Writer:
     def _write(self, compiled: tuple[model.CompileFacts, Sequence[Trail]]) -> int:
         facts, trails = compiled
         with self._lock, self._transaction() as connection:
+            self._begin_again_if_removed()
             intern = self._interning
             intern.begin()
             number = self._insert_compile(facts.compile)
@@ -202,6 +213,8 @@ class Writer:
 
     def _write_later(self, compile: int, what: Later) -> None:
         with self._lock, self._transaction() as connection:
+            if connection.execute("SELECT 1 FROM compile WHERE id = ?", (compile,)).fetchone() is None:
+                return  # it was removed
             if isinstance(what, model.CudaGraphsSkipped):
                 self._interning.begin()
                 mapping = FACTS["cuda_graphs_skipped"]
