@@ -115,3 +115,36 @@ def test_a_hit_condition_that_never_held_says_how_often_its_condition_did(client
     assert "It was reached 36 times, its condition (i == 0) held 6 times in all, and its hit condition is > 9." in (
         client.output("console")
     )
+
+
+OF_RANKS = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    return x + 1
+
+
+def g(x):
+    y = x * 2
+    return y
+
+
+g(f(torch.ones(3)))
+"""
+
+
+@pytest.mark.parametrize(("rank", "lines"), [("1", [6, 10]), ("2", [])])
+def test_a_condition_may_ask_for_the_rank(client: DapClient, tmp_path: Path, rank: str, lines: list[int]):
+    path = tmp_path / "rank.py"
+    path.write_text(OF_RANKS)
+    asked = [{"line": line, "condition": condition} for line, condition in ((6, "rank == 1"), (10, "1 == rank"))]
+    configuration = {"program": str(path), "console": "internalConsole", "env": {"RANK": rank}}
+    client.launch(configuration, {path: asked})
+    seen = []
+    while (event := client.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+        stop = Stop(client, event["body"])
+        seen.append(stop.frames(0, 1)[0].line)
+        stop.resume()
+    assert seen == lines

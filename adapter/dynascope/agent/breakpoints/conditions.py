@@ -12,6 +12,7 @@ from dynascope.agent.inspection.evaluation.console import Console
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.agent.program import this_process
 from dynascope.agent.program.interruption import is_of_program
 from dynascope.wire.breakpoint_texts import Expression, pieces
 
@@ -22,7 +23,20 @@ AddedNames = Mapping[str, Callable[[Any], Any]]
 
 
 def condition_holds(expression: str, translator: Any, names: AddedNames | None = None) -> bool:
-    """Whether a condition is true. Raises EvaluationError if unknown at compile time."""
+    """Whether a condition is true. Raises EvaluationError if unknown at compile time.
+
+    `rank` is this process's where the frame has no such name.
+    """
+    try:
+        return _holds(expression, translator, names)
+    except EvaluationError as error:
+        rank = this_process.rank()
+        if rank is None or "name 'rank' is not defined" not in str(error):
+            raise
+        return _holds(expression, translator, {**(names or {}), "rank": lambda shadow: rank})
+
+
+def _holds(expression: str, translator: Any, names: AddedNames | None) -> bool:
     with contextlib.closing(Console(Names(translator), names)) as console:
         return _is_true(expression, console.value(expression))
 

@@ -39,9 +39,17 @@ def folder() -> str:
 
 
 def rank() -> int | None:
-    """Return the rank that torchrun or a compatible launcher has set, or None."""
+    """Return this process's rank in a distributed job, or None.
+
+    It is known once the job's launcher has set it in the environment, or the process has joined a process group:
+    `torch.distributed.get_rank` (1.0).
+    """
     rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else None
+    if rank.isdecimal():
+        return int(rank)
+    distributed: Any = sys.modules.get("torch.distributed.distributed_c10d")
+    has_joined = distributed is not None and getattr(distributed, "is_initialized", bool)()
+    return int(distributed.get_rank()) if has_joined else None
 
 
 def _module() -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import functools
 import threading
 import types
@@ -15,6 +16,7 @@ from dynascope.agent.internals.frames.resume import line_has_run, made_from, run
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.isolation.containment import DispatchKeys
 from dynascope.agent.isolation.unseen import unseen
+from dynascope.agent.program import this_process
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.resuming import Replace, RuntimeSteps, is_of_a_step
 from dynascope.agent.suspension.interface import EntryBreakpoint
@@ -52,7 +54,8 @@ class RuntimeLineStops:
         if not breakpoint.condition and not breakpoint.hit_condition:
             return True
         keys = DispatchKeys()
-        holds = self._holds(info, breakpoint, frame)  # pydevd drops the exception of a condition by itself
+        # pydevd drops the exception of a condition by itself
+        holds = self._holds(info, _with_rank(breakpoint, frame), frame)
         keys.set_again()
         return holds
 
@@ -75,6 +78,28 @@ class RuntimeLineStops:
         if breakpoint.expression is not None:
             return False
         return not breakpoint.condition or _has_names(breakpoint.condition, frame)
+
+
+def _with_rank(breakpoint: Any, frame: types.FrameType) -> Any:
+    """Return the breakpoint with this process's rank in its condition, where `rank` is no name of the program."""
+    rank = this_process.rank()
+    if rank is None or not breakpoint.condition or _has_names("rank", frame):
+        return breakpoint
+    try:
+        condition = ast.parse(breakpoint.condition.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        return breakpoint  # pydevd reports it
+    changed = copy.copy(breakpoint)
+    changed.condition = ast.unparse(_RankAsNumber(rank).visit(condition))
+    return changed
+
+
+class _RankAsNumber(ast.NodeTransformer):
+    def __init__(self, rank: int) -> None:
+        self._rank = rank
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(self._rank) if node.id == "rank" and isinstance(node.ctx, ast.Load) else node
 
 
 def _has_names(expression: str, frame: types.FrameType) -> bool:
