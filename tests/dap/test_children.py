@@ -78,6 +78,40 @@ def test_a_forked_child_that_compiles_is_a_session_of_its_own(spawn: Callable[..
     assert "parent 9.0 7" in output
 
 
+ENDED_ALONE = """\
+import subprocess
+import sys
+
+CHILD = "import time; print('a child waits', flush=True); time.sleep(1000)"
+code = subprocess.call([sys.executable, "-c", CHILD])
+print("it ended with", code, flush=True)
+"""
+
+
+def test_a_child_is_ended_alone_and_writes_once(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
+    """A child, as a rank that waits for another, runs no Python that pydevd could end."""
+    (tmp_path / "parent.py").write_text(ENDED_ALONE)
+    never = tmp_path / "never.py"
+    never.write_text("x = 1\n")
+    parent, child = spawn(), spawn()
+    attached = threading.Event()
+
+    def start(arguments: Body) -> Body:
+        threading.Thread(target=lambda: (child.attach(arguments["configuration"]), attached.set()), daemon=True).start()
+        return {}
+
+    parent.handlers["startDebugging"] = start
+    parent.initialize(supportsStartDebuggingRequest=True)
+    parent.launch(launch(tmp_path / "parent.py"), {never: [1]})
+    parent.wait_for_output("a child waits")
+    assert attached.wait(TIMEOUT)
+    child.request("terminate")
+    child.wait_for_event("terminated")
+    assert parent.wait_for_end() == 0
+    assert parent.output("stdout") == "a child waits\nit ended with -15\n" and child.output("stdout") == ""
+    assert "was never hit in this process (its child processes have sessions of their own)" in parent.output("console")
+
+
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_forked_child_without_a_session_of_its_own_runs_on(client: DapClient, runtime: bool) -> None:
     client.launch(launch(FORKING, runtime=runtime), {FORKING: [line(FORKING, "traced")]})

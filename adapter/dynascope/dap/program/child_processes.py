@@ -43,8 +43,10 @@ async def attend(
         if token is not None:
             child["token"] = token
         child["name"] = _name(configuration)
+        child["redirectOutput"] = False  # it writes to its parent's files, whose session shows it
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
+            client.has_sessions_of_children = True
             return
         logger.warning("the client did not start a session for a child process: %s", response.message)
     elif not client.knows_of_children:

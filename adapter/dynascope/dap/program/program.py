@@ -132,7 +132,8 @@ class Program(ABC):
         """Send the client `terminated`, once."""
         if not self._ended:
             self._ended = True
-            for entry, sentence in self.client.breakpoints.never_hit() if self.configured else ():
+            known = self.client.breakpoints.never_hit(self.client.of_children) if self.configured else ()
+            for entry, sentence in known:
                 self.say(sentence, "console", entry.source, entry.line())
             self.event("terminated")
 
