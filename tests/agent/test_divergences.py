@@ -16,7 +16,7 @@ def name(job: Job) -> str:
 @pytest.mark.matrix
 @pytest.mark.parametrize("job", jobs("diverging"), ids=name)
 def test_the_first_place_where_ranks_part_is_told(job: Job, tmp_path: Path) -> None:
-    _, out = run(job, tmp_path, "aot_eager")
+    _, out = run(job, tmp_path)
     told = [line for line in out.splitlines() if line.startswith("dynascope: rank")]
     line, value = job.parts_at
     assert told, out[-3000:]
@@ -26,5 +26,5 @@ def test_the_first_place_where_ranks_part_is_told(job: Job, tmp_path: Path) -> N
 @pytest.mark.matrix
 @pytest.mark.parametrize("job", jobs("harmless"), ids=name)
 def test_ranks_that_fit_together_are_left_alone(job: Job, tmp_path: Path) -> None:
-    code, out = run(job, tmp_path, "aot_eager")
+    code, out = run(job, tmp_path)
     assert code == 0 and "dynascope:" not in out, out[-3000:]

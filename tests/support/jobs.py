@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ class Job(Struct):
     """A job: its program, its ranks, and for one that diverges the line where they part, and a value told of it."""
 
     path: Path
+    backend: str
 
     @property
     def text(self) -> str:
@@ -40,15 +42,15 @@ class Job(Struct):
 
 def jobs(kind: str) -> list[Job]:
     """Return the jobs of a folder, `diverging` or `harmless`."""
-    return [Job(path) for path in sorted((FOLDER / kind).glob("*.py"))]
+    return [Job(*each) for each in zip(sorted((FOLDER / kind).glob("*.py")), cycle(["aot_eager", "inductor"]))]
 
 
-def run(job: Job, folder: Path, backend: str, *, is_recorded: bool = True) -> tuple[int, str]:
+def run(job: Job, folder: Path, *, is_recorded: bool = True) -> tuple[int, str]:
     """Run a job until it ends, or tells that its ranks part; return its exit code and all that it has written."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(FOLDER)])),
-        "JOB_BACKEND": backend,
+        "JOB_BACKEND": job.backend,
         "JOB_SECONDS": "30",
         "OMP_NUM_THREADS": "1",
         "DYNASCOPE_FACTS": str(folder),
