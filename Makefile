@@ -43,9 +43,9 @@ demo: $(READY) ## a compiled model, stopped while Dynamo traces it
 	@$(PY) demo/run.py
 
 # Markers say where a test is run: `matrix` there alone (with `main_leg` on its first leg), `second_leg` on the second leg,
-# too; the others in `make test`.
+# too, `second_leg_only` there and in the matrix; the others in `make test`.
 QUICK := not cuda and not matrix
-MARKED ?= $(QUICK)
+MARKED ?= $(QUICK) and not second_leg_only
 
 test: $(READY) ## the tests that are run all day: they need neither root nor a browser
 	$(PYTEST) -m '$(MARKED)' $(TESTS)
@@ -61,7 +61,7 @@ setup-second: ## the virtual environment of the second leg
 	$(MAKE) setup $(SECOND)
 
 test-second: ## those that depend on Python and torch, on the second leg: Python 3.12, torch 2.15
-	$(MAKE) test MARKED='second_leg and $(QUICK)' TESTS="$(TESTS_OF_TORCH)" $(SECOND)
+	$(MAKE) test MARKED='(second_leg or second_leg_only) and $(QUICK)' TESTS="$(TESTS_OF_TORCH)" $(SECOND)
 
 setup-e2e: ## VS Code's workbench, Chromium, Neovim and Emacs
 	tests/e2e/install-workbench.sh

@@ -33,6 +33,7 @@ class Big(torch.nn.Module):
         return x * total, elements  #: stop
 
 
+@pytest.mark.second_leg_only
 def test_thousands_of_rows_come_in_pages() -> None:
     def inspect_stop(stop: Stopped) -> None:
         scopes = {scope.name: scope for scope in stop.scopes()}
@@ -55,6 +56,7 @@ def test_thousands_of_rows_come_in_pages() -> None:
     stop_in(Big(), torch.ones(2), [1], inspect_stop=inspect_stop)
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("collects", [True, False])
 def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
     """A collection that the program is due takes a second where Dynamo has made much."""
@@ -85,6 +87,7 @@ def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
     assert looks == [] and seen == [collects]
 
 
+@pytest.mark.second_leg_only
 def test_a_sum_of_hundreds_of_symbols_is_described() -> None:
     def inspect_stop(stop: Stopped) -> None:
         begun = time.perf_counter()

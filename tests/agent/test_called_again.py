@@ -28,6 +28,7 @@ def calls_of(name: str, session: ScriptedSession | None = None) -> list[str]:
     return list(called.calls)
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("name", called.CALLED)
 def test_what_would_be_called_once_more_is_said_before(name: str) -> None:
     plain = calls_of(name)

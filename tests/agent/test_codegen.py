@@ -219,6 +219,7 @@ def test_every_graph_that_ends_stops_once_at_its_last_line() -> None:
     assert breaks.locals == {"x": "f32[3]", "y": "f32[3]", "parts": "[f32[3], f32[3], 3]"}
 
 
+@pytest.mark.second_leg_only
 def test_the_scope_tells_what_is_restored_and_how() -> None:
     (_, _), (rows, _) = caught(a_list)
     assert rows.scopes[-4:] == ["Graph", NAME, "Compile", "Changes"]
@@ -303,6 +304,7 @@ def many_outputs(x):
     return [x + i for i in range(1_000)]
 
 
+@pytest.mark.second_leg_only
 def test_of_many_outputs_the_first_are_told() -> None:
     session = ScriptedSession()
     session.catch("codegen")
@@ -380,6 +382,7 @@ def test_conditions_are_those_of_every_filter(condition: str, functions: list[st
     assert [re.sub(r" \[.*", "", stop.frames[0].name) for stop in stops] == functions
 
 
+@pytest.mark.second_leg_only
 def test_nothing_of_it_is_kept_when_the_stop_is_over() -> None:
     session = ScriptedSession()
     session.catch("codegen")

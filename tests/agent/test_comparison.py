@@ -80,6 +80,7 @@ def marked(label: str) -> int:
     return line
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("function", EXPECTED)
 def test_the_first_decision_that_differs(store: Path, function: str) -> None:
     kind, subject, left, right = EXPECTED[function]

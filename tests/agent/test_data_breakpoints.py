@@ -194,6 +194,7 @@ def test_guards_and_uses():
     assert watched(decides, torch.ones(8), what="source::*::*::L['x']", access="read")[0] == told[0]
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("what", "guard"),
     [

@@ -80,6 +80,7 @@ def test_generated_code_is_beside_the_code_it_is_from_and_says_what_each_part_is
     assert offsets == [each.offset for each in dis.get_instructions(broken) if each.opname != "CACHE"]
 
 
+@pytest.mark.second_leg_only
 def test_nothing_of_the_program_is_kept_alive() -> None:
     model = torch.nn.Linear(3, 3)
     gone = weakref.ref(model)

@@ -363,6 +363,7 @@ def test_log_messages() -> None:
     stop_in_model(inspect_stop)
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("expression", "why"),
     one_in(

@@ -250,6 +250,7 @@ def test_a_break_in_a_loop_names_both_breaks() -> None:
     assert exception.details.inner_exception
 
 
+@pytest.mark.second_leg_only
 def test_first_chance_stops_where_it_is_raised() -> None:
     stops = first_compile(caught("graphBreak", compiled(outer), "first chance"))
     assert [names(stop) for stop in stops] == [["inner", "middle", "outer"]]
@@ -270,6 +271,7 @@ def test_the_other_words_stop_where_the_first_did_not() -> None:
     assert [names(stop) for stop in stops] == [["under_own_context"]]
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("condition", "times"),
     [

@@ -126,6 +126,7 @@ def test_code_without_source_beside_a_program_of_the_same_file_name(monkeypatch:
     compare(OWN["changing_containers"]())
 
 
+@pytest.mark.second_leg_only
 def test_own_programs() -> None:
     assert sum(compare(OWN[name]()) for name in sorted(OWN)) > 100
 

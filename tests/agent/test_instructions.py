@@ -168,6 +168,7 @@ def test_conditions_and_hit_conditions_of_instruction_breakpoints() -> None:
     assert session.run() == ["calls", "loop_body"]
 
 
+@pytest.mark.second_leg_only
 def test_an_address_where_nothing_is_is_refused_with_the_reason() -> None:
     answers: list[Breakpoint] = []
 

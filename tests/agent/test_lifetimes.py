@@ -74,6 +74,7 @@ def store_of_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         process._recording.end()
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.usefixtures("store_of_facts")
 @pytest.mark.parametrize("mode", OBSERVED)
 def test_nothing_of_a_compile_that_has_ended_is_kept(mode: str) -> None:
@@ -85,6 +86,7 @@ def test_nothing_of_a_compile_that_has_ended_is_kept(mode: str) -> None:
     assert (garbage, [each for each in kept if each not in before]) == ([], [])
 
 
+@pytest.mark.second_leg_only
 def test_what_is_kept_is_found() -> None:
     def make_a_cycle() -> None:
         frame = RecordedFrame.__new__(RecordedFrame)

@@ -142,6 +142,7 @@ def test_hit_conditions_and_conditions_on_the_node():
     assert len(stops_at("add", condition="node.args[1] == 1").stops) == 2
 
 
+@pytest.mark.second_leg_only
 def test_an_operator_of_a_captured_backward():
     session = ScriptedSession()
     session.break_in("aten.mm")

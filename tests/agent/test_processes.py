@@ -159,6 +159,7 @@ def test_the_token_is_not_in_the_programs_environment(doorway: Doorway) -> None:
         assert running.communicate(timeout=TIMEOUT)[0] == "[]\n"
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.real_processes
 def test_when_the_adapter_vanishes_a_launched_program_ends_with_its_children(doorway: Doorway, tmp_path: Path) -> None:
     program = tmp_path / "program.py"

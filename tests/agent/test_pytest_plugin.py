@@ -115,6 +115,7 @@ def test_the_report_has_all_tests_of_all_workers(suite: Path):
     assert report.startswith("-m pytest ")
 
 
+@pytest.mark.matrix
 def test_pdb_stops_at_a_prompt_while_the_test_is_traced(suite: Path):
     environment = {"PYTHONPATH": search_path(), "XDG_STATE_HOME": str(suite), "DYNASCOPE_FACTS": str(suite / "facts")}
     tests = ["test_small.py::test_is_whole", "test_small.py::test_breaks", "test_small.py::test_is_compiled_again"]

@@ -72,6 +72,7 @@ def test_arguments_exit_code_and_folder_are_the_programs_own(tmp_path: Path):
     assert functions(tmp_path) == ["f"]
 
 
+@pytest.mark.matrix
 def test_a_terminal_is_told_at_the_end_what_was_recorded(tmp_path: Path):
     (tmp_path / "program.py").write_text(COMPILES + "compiled(); os.chdir('/'); print('done')")
     done, told = printed_in_a_terminal(tmp_path, "--facts", "kept", "program.py").splitlines()

@@ -69,6 +69,7 @@ def test_a_function_that_is_compiled_itself_runs_as_it_is() -> None:
         assert graphs(lambda: compiled(x)) == 1
 
 
+@pytest.mark.second_leg_only
 def test_a_generator_and_what_follows_a_graph_break_run_as_they_are() -> None:
     program = load(PROGRAMS / "traced" / "steps.py")
     session, x = BesideDebugpy(PATH), torch.ones(2, 3)
@@ -105,6 +106,7 @@ def test_set_amid_the_compile_that_inlines_it() -> None:
 BODIES = ["in_cond", "in_nested_cond", "in_while_loop", "in_checkpoint", "in_vmap", "in_grad", "in_function"]
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("name", "fullgraph"), [*one_in(2, itertools.product(BODIES, [False, True])), ("of_resume_function", False)]
 )

@@ -65,6 +65,7 @@ def state() -> list[Any]:
     return [now.settings, now.is_inference, now.function_modes, list(aside), *map(str, keys), *of_torch]
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("function", "called_in"), one_in(12, CASES), ids=map("-in-".join, CASES))
 def test_the_size_is_told_and_the_state_is_left(function: str, called_in: str) -> None:

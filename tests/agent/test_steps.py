@@ -32,6 +32,7 @@ def test_next_passes_over_calls_and_graph_breaks() -> None:
     ]
 
 
+@pytest.mark.second_leg_only
 def test_next_passes_over_a_callee_that_is_compiled_apart() -> None:
     assert walk("after_break", ["next"] * 3) == ["breaking_call", "last"]
 

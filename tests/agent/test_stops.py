@@ -12,6 +12,7 @@ pytestmark = pytest.mark.second_leg
 TRACED = PROGRAMS / "traced"
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("name", sorted(path.stem for path in TRACED.glob("*.py") if "# stop" in path.read_text()))
 def test_every_marked_line_stops_as_it_says(name: str) -> None:
     path = TRACED / f"{name}.py"

@@ -157,6 +157,7 @@ def test_reverse_continue_heeds_conditions_hit_conditions_and_passes_logpoints()
     assert logged == ["torch.Size([2, 3])\n"], "a logpoint writes once, however often it is passed"
 
 
+@pytest.mark.second_leg_only
 def test_reverse_continue_returns_to_a_hit_in_a_loop() -> None:
     session = ScriptedSession(["continue", "continue", "reverseContinue", "next"])
     session.break_at(PATH, LABELS["loop_body"], LABELS["graph_break"])

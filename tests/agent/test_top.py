@@ -94,6 +94,7 @@ def line_of(folder: Path, mark: str) -> int:
     return 1 + next(number for number, line in enumerate(lines) if line.endswith(f"# {mark}"))
 
 
+@pytest.mark.second_leg_only
 def test_it_tells_where_a_compile_is_and_for_how_long(tmp_path: Path) -> None:
     with program(tmp_path, COMPILES, "trace", "backend", "guards", "idle") as started:
         with waiting_at(tmp_path / "trace"):
@@ -167,6 +168,7 @@ torch.compile(f, backend=backend)(torch.ones(3))
         assert seen(child)["pid"] == child
 
 
+@pytest.mark.second_leg_only
 def test_a_process_that_is_not_recorded(tmp_path: Path) -> None:
     with program(tmp_path, "wait('plain')", "plain", recorded=False) as started, waiting_at(tmp_path / "plain"):
         ended = CliRunner().invoke(main, ["top", str(started.pid)])

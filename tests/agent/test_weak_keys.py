@@ -42,6 +42,7 @@ def test_dynamo_compiles_nothing_more_where_a_key_goes_between_two_graphs():
     assert known.values() == [] and counters["frames"] == frames
 
 
+@pytest.mark.second_leg_only
 def test_a_value_is_told_by_identity_and_goes_with_its_key():
     known: WeakKeys[object, str] = WeakKeys()
     one, other = Key(), Key()
@@ -62,6 +63,7 @@ def test_a_value_is_told_by_identity_and_goes_with_its_key():
         known.put(3, "no weak references")
 
 
+@pytest.mark.second_leg_only
 def test_a_class_with_slots_goes_after_a_look_at_its_instances():
     class Base:
         __slots__ = ("above", "unset")

@@ -22,7 +22,7 @@ import click
 
 from tests.support.marks import ROOT
 
-QUICK = "not cuda and not matrix"
+QUICK = "not cuda and not matrix and not second_leg_only"
 QUICK_TESTS = [f"tests/{name}" for name in ("unit", "agent", "dap", "facts", "lsp", "terminal")]
 PRODUCT = ["adapter", "lsp"]
 NO_TESTS = 5

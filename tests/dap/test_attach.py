@@ -39,6 +39,7 @@ def configuration(running: Running, **more: Any) -> dict[str, Any]:
     return {"connect": running.connect} | more
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("vanish", [True, pytest.param(False, marks=pytest.mark.matrix)])
 def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
@@ -57,6 +58,7 @@ def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
     assert running.end() == 0
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_end(
     client: DapClient, run: Callable[..., Running], runtime: bool
@@ -70,6 +72,7 @@ def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_
     assert running.end() == 0
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_attach_again(spawn: Callable[..., DapClient], run: Callable[..., Running], runtime: bool) -> None:
     running = run()
@@ -92,6 +95,7 @@ def test_a_program_that_waits_goes_on_after_configuration_done(
     assert client.wait_for_stop().at_compile_time
 
 
+@pytest.mark.second_leg_only
 def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Callable[..., Running]) -> None:
     running = run()
     client.attach(configuration(running), {SERVING: [line(SERVING, "traced")]})
@@ -102,6 +106,7 @@ def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Cal
     running.assert_runs_on()
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("mark", ["traced", pytest.param("counted", marks=pytest.mark.matrix)])
 def test_nothing_stops_before_configuration_done(
@@ -120,6 +125,7 @@ def test_nothing_stops_before_configuration_done(
         assert client.wait_for_stop().at_compile_time == (mark == "traced")
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportTerminateDebuggee")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_terminate_ends_the_program(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
@@ -139,6 +145,7 @@ def test_a_wrong_token_is_refused(client: DapClient, run: Callable[..., Running]
     running.assert_runs_on()
 
 
+@pytest.mark.second_leg_only
 def test_path_mappings_hold_for_symbolic_frames(client: DapClient, run: Callable[..., Running], tmp_path: Path) -> None:
     local = tmp_path / SERVING.name
     local.write_bytes(SERVING.read_bytes())
@@ -174,6 +181,7 @@ def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
         running.process.wait()
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_compiled_autograd_is_on_for_as_long_as_the_client_is_attached(
     client: DapClient, run: Callable[..., Running], runtime: bool

@@ -26,6 +26,7 @@ def ask(client: DapClient, question: str, frame_id: int) -> str:
     return result
 
 
+@pytest.mark.second_leg_only
 def test_where_the_program_runs(client: DapClient) -> None:
     client.launch(LAUNCH, {GUARDED: [line(GUARDED, "uncompiled")]})
     client.wait_for_stop().resume()
@@ -60,6 +61,7 @@ def test_where_the_program_runs(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     client.launch(LAUNCH | {"runtime": runtime}, {GUARDED: [line(GUARDED, "traced")]})
@@ -79,6 +81,7 @@ def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_why_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     client.launch(LAUNCH | {"runtime": runtime}, {GUARDED: [line(GUARDED, "traced")]})

@@ -151,6 +151,7 @@ def ask_about(client: DapClient, *cases: str, debugs_dynamo: bool = False) -> As
     return asked
 
 
+@pytest.mark.second_leg_only
 def test_every_question_is_answered_at_stops_where_dynamo_calls_the_program(client: DapClient) -> None:
     asked = ask_about(client, *FEW)
     assert asked.asked_in == [FEW[0], *FEW]

@@ -24,6 +24,7 @@ def test_the_running_frames_are_below_the_traced_one(client: DapClient, how: str
     assert next(frame for frame in stop.frames() if frame.name == caller).line == line(EXPORTED, f"after_{how}") - 1
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("how", ["export", "aot_compile"])
 def test_step_out_ends_in_the_caller(client: DapClient, how: str) -> None:
     client.launch(launch(EXPORTED, args=[how]), {EXPORTED: [line(EXPORTED, "traced")]})

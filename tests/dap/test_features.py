@@ -17,6 +17,7 @@ pytestmark = pytest.mark.second_leg
 LLAMA = program("llama.py")
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsConditionalBreakpoints")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
@@ -25,6 +26,7 @@ def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> N
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsHitConditionalBreakpoints")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
@@ -33,6 +35,7 @@ def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) 
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsLogPoints")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_log_points(client: DapClient, runtime: bool) -> None:
@@ -170,6 +173,7 @@ def test_a_breakpoint_where_no_code_is_is_not_verified(client: DapClient, runtim
         assert placed[path][0].message
 
 
+@pytest.mark.second_leg_only
 def test_both_halves_stop_on_the_same_line(client: DapClient, tmp_path: Path) -> None:
     """A function that runs once by itself and once compiled."""
     path = tmp_path / "twice.py"

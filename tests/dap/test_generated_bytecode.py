@@ -48,6 +48,7 @@ def number(lines: list[str], text: str, after: int = 0) -> int:
     return next(i for i, each in enumerate(lines, 1) if i > after and text in each.partition(" | ")[2])
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.skipif(not BEFORE_312, reason="instructions can be observed from Python 3.12 on")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_python_3_11_says_why_it_cannot(client: DapClient, runtime: bool) -> None:

@@ -31,6 +31,7 @@ def test_frames_of_generated_code_are_named_after_the_users_function(client: Dap
     assert stop.evaluate(value.evaluate_name, frames[1].id).result == value.value
 
 
+@pytest.mark.second_leg_only
 def test_a_logpoint_on_a_breaking_line_logs_each_compile_once_and_never_fails(client: DapClient) -> None:
     asked = [
         {"line": line(BREAKING, "first"), "logMessage": "loss is {loss.shape[0]}"},

@@ -52,6 +52,7 @@ def test_a_stop_held_for_a_minute_waits_for_no_work_of_the_gpu(client: DapClient
     gpu_table.add_session(device, f"a stop held for {seconds} seconds while the GPU is busy")
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("expandable", [False, True])
 def test_no_memory_is_left_at_a_stop(client: DapClient, device: str, expandable: bool, gpu_table: Table):
@@ -102,6 +103,7 @@ def test_questions_that_trace_again_leave_numbers_and_random_numbers(client: Dap
     gpu_table.add_session(device, "why, what if, a step back: numbers and random numbers are those without a debugger")
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("device", DEVICES)
 def test_stops_on_the_thread_on_which_autograd_works_for_the_device(client: DapClient, device: str, gpu_table: Table):
     """At run time, then while Dynamo traces, then at run time again; on a GPU that thread is one of C++."""

@@ -38,6 +38,7 @@ def step(stop: Stop, command: str, **how: Any) -> Stop:
     return stop.client.wait_for_stop()
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsDisassembleRequest")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
@@ -51,6 +52,7 @@ def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
     assert "no code at 0x10" in client.failure("disassemble", {"memoryReference": "0x10", "instructionCount": 1})
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsInstructionBreakpoints")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_instruction_breakpoints(client: DapClient, runtime: bool) -> None:

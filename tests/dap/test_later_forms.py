@@ -17,6 +17,7 @@ pytestmark = pytest.mark.second_leg
 FORMS = program("forms.py")
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_forms_are_listed_and_asked_for(client: DapClient, runtime: bool) -> None:
     arguments = {"program": str(FORMS), "console": "internalConsole", "subProcess": False, "runtime": runtime}

@@ -25,6 +25,7 @@ def at(mark: str, mode: str, **more: Any) -> dict[str, Any]:
     return {"line": line(MODES, mark), "mode": mode} | more
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("mark", "function", "times"),
     [
@@ -44,6 +45,7 @@ def test_mode_run_stops_each_time_the_line_runs(client: DapClient, mark: str, fu
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_mode_run_comes_and_goes_with_what_is_compiled_already(client: DapClient) -> None:
     client.launch(launch(), {MODES: [line(MODES, "report")]})
     stop = client.wait_for_stop()
@@ -64,6 +66,7 @@ def test_mode_run_comes_and_goes_with_what_is_compiled_already(client: DapClient
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_mode_run_stops_in_the_bodies_of_higher_order_ops(client: DapClient) -> None:
     marks = ["branch", "block", "sample", "loss"]
     asked = [{"line": line(HIGHER_ORDER, mark), "mode": "run"} for mark in marks]
@@ -84,6 +87,7 @@ def test_mode_run_needs_debugpy(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_mode_generated_stops_in_the_code_that_dynamo_made(client: DapClient) -> None:
     placed = client.launch(launch(), {MODES: [at("break", "generated")]})[MODES][0]
     assert placed.verified and "Not compiled yet" in (placed.message or "")
@@ -100,6 +104,7 @@ def test_mode_generated_stops_in_the_code_that_dynamo_made(client: DapClient) ->
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_mode_generated_of_an_inlined_function_stops_in_what_inlined_it(client: DapClient) -> None:
     placed = client.launch(launch(), {MODES: [at("inner", "generated", condition="x.shape[0] == 2")]})[MODES][0]
     stop = client.wait_for_stop()
@@ -114,6 +119,7 @@ def test_mode_generated_of_an_inlined_function_stops_in_what_inlined_it(client: 
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_mode_generated_changes_nothing(client: DapClient, spawn: Callable[..., DapClient]) -> None:
     """With stops in the generated code of all three calls, a look at each frame, an evaluation and a step."""
     plain = spawn()

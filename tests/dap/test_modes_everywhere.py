@@ -69,6 +69,7 @@ def test_mode_run(client: DapClient, tmp_path: Path) -> None:
     assert seen == [(mark, i) for mark in MARKS for i in "01"]
 
 
+@pytest.mark.second_leg_only
 def test_mode_generated(client: DapClient, tmp_path: Path) -> None:
     marks = launch(client, tmp_path, "generated")
     seen = []

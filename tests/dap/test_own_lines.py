@@ -21,6 +21,7 @@ def stopped(client: DapClient, mark: str, runtime: bool = True) -> Stop:
     return client.wait_for_stop()
 
 
+@pytest.mark.second_leg_only
 def test_a_chosen_call_of_a_librarys_module_is_entered(client: DapClient) -> None:
     stop = stopped(client, "gate")
     (target,) = client.request("stepInTargets", {"frameId": stop.frames()[0].id})["targets"]
@@ -32,6 +33,7 @@ def test_a_chosen_call_of_a_librarys_module_is_entered(client: DapClient) -> Non
     assert Path(frame.source.path).name == "linear.py"
 
 
+@pytest.mark.second_leg_only
 def test_a_data_breakpoint_on_an_attribute_stops_on_the_users_line(client: DapClient) -> None:
     stop = stopped(client, "start")
     found = client.request("dataBreakpointInfo", {"name": "self.step", "frameId": stop.frames()[0].id})
@@ -42,6 +44,7 @@ def test_a_data_breakpoint_on_an_attribute_stops_on_the_users_line(client: DapCl
     assert stop.step("next").where() == ("forward [0/0]", line(MODULES, "gate"))
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_step_over_a_graph_break_says_that_another_compile_begins(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, "break", runtime)

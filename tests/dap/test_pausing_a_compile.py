@@ -43,6 +43,7 @@ def test_a_pause_in_a_backend_says_what_it_compiles(client: DapClient, tmp_path:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("runtime", [False] if sys.version_info >= (3, 12) else [True, False])
 def test_a_pause_that_must_wait_for_a_backend_says_so(client: DapClient, tmp_path: Path, runtime: bool) -> None:
     client.launch(launch(tmp_path / "ready", runtime=runtime))

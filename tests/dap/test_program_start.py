@@ -49,6 +49,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize(
     ("command", "start"),
     [
@@ -69,6 +70,7 @@ def test_a_program_starts_as_under_python(folder: Path, command: list[str], star
     assert more_frames == frames + OUR_FRAMES
 
 
+@pytest.mark.second_leg_only
 def test_an_uncaught_exception_shows_the_programs_frames_alone(folder: Path):
     ends = plain(folder, str(folder / "program.py"), "fail")
     with DapClient.spawn() as client:
@@ -77,6 +79,7 @@ def test_an_uncaught_exception_shows_the_programs_frames_alone(folder: Path):
         assert client.output("stderr").strip() == ends.stderr.strip()
 
 
+@pytest.mark.second_leg_only
 def test_an_uncaught_exception_stops_in_the_program(folder: Path):
     with DapClient.spawn() as client:
         client.initialize()
@@ -94,6 +97,7 @@ def test_an_uncaught_exception_stops_in_the_program(folder: Path):
         client.wait_for_end()
 
 
+@pytest.mark.second_leg_only
 def test_garbage_collection_is_as_under_python(client: DapClient, tmp_path: Path):
     (tmp_path / "program.py").write_text("import gc\nprint(gc.isenabled(), gc.get_threshold())\n")
     client.launch({"program": str(tmp_path / "program.py"), "console": "internalConsole", "redirectOutput": True})
@@ -101,6 +105,7 @@ def test_garbage_collection_is_as_under_python(client: DapClient, tmp_path: Path
     assert client.output("stdout") == plain(tmp_path, "program.py").stdout
 
 
+@pytest.mark.second_leg_only
 def test_no_garbage_is_collected_while_the_debuggers_modules_are_imported(client: DapClient, tmp_path: Path):
     (tmp_path / "program.py").write_text("import gc\nprint(sum(each['collections'] for each in gc.get_stats()))\n")
     client.launch({"program": str(tmp_path / "program.py"), "console": "internalConsole", "redirectOutput": True})

@@ -59,6 +59,7 @@ def test_stack_trace_is_paged(client: DapClient) -> None:
     assert stop.stack_trace(-total - 5, -1) == whole
 
 
+@pytest.mark.second_leg_only
 def test_steps_through_an_inlined_call_and_out_to_the_running_program(client: DapClient) -> None:
     client.launch(configuration(), {COMPILED: [line(COMPILED, "call")]})
     stop = client.wait_for_stop()
@@ -83,6 +84,7 @@ def test_runtime_breakpoints_carry_our_ids(client: DapClient) -> None:
     assert client.wait_for_stop().hit_breakpoint_ids == [ids[1]]
 
 
+@pytest.mark.second_leg_only
 def test_what_a_symbolic_frame_cannot_do_is_refused_in_words(client: DapClient) -> None:
     client.launch(configuration(), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()
@@ -100,6 +102,7 @@ def test_what_a_symbolic_frame_cannot_do_is_refused_in_words(client: DapClient) 
     assert "over" in client.failure("scopes", {"frameId": frame})
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="coverage.py and debugpy share no trace function there")
 def test_a_program_that_coverage_measures_says_what_that_costs(client: DapClient, tmp_path: Path) -> None:
     program = tmp_path / "measured.py"

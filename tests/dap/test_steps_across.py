@@ -48,6 +48,7 @@ def test_a_pass_over_a_graph_break_stops_there_once_at_run_time(client: DapClien
     assert places == [f"c: {there}", f"r: {there}", "r: ran"]
 
 
+@pytest.mark.second_leg_only
 def test_next_at_a_graph_break_that_runs_goes_on_in_the_compile_behind_it(client: DapClient) -> None:
     stop = launch(client, "whole", "the_break")
     while place(stop) != "r: the break":
@@ -56,6 +57,7 @@ def test_next_at_a_graph_break_that_runs_goes_on_in_the_compile_behind_it(client
     assert steps(stop, 4) == ["c: behind the break", "c: breaks returns", "c: nested returns", "c: guards"]
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("mark", ["breaks_in_a_try", "breaks_returns"])
 def test_next_goes_on_where_dynamo_gives_up_on_the_function(client: DapClient, mark: str) -> None:
     stop = launch(client, "guarded", mark)
@@ -67,6 +69,7 @@ def test_next_goes_on_where_dynamo_gives_up_on_the_function(client: DapClient, m
     assert steps(stop, 4) == ["r: finally", "r: guarded returns", "r: runs", "r: ran"]
 
 
+@pytest.mark.second_leg_only
 def test_next_in_a_loop_with_a_graph_break_visits_each_line_that_runs(client: DapClient) -> None:
     stop = launch(client, "loops", "in_the_loop")
     assert place(stop) == "c: in the loop"
@@ -74,6 +77,7 @@ def test_next_in_a_loop_with_a_graph_break_visits_each_line_that_runs(client: Da
     assert steps(stop, 12) == ["c: break in the loop", *once, *once, "r: loops returns", "r: runs", "r: ran"]
 
 
+@pytest.mark.second_leg_only
 def test_next_from_the_first_line_never_loses_the_program(client: DapClient) -> None:
     stop = launch(client, "whole", "first")
     compiled = ["c: guards", "c: calls the loop", "c: calls what is skipped", "c: last"]

@@ -27,6 +27,7 @@ def launch(path: Any, **more: Any) -> dict[str, Any]:
     return {"program": str(path), "console": "internalConsole", "redirectOutput": True, "subProcess": False} | more
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_each_thread_of_a_pool_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
     client.launch(launch(POOL, runtime=runtime), {POOL: [line(POOL, "traced")]})
@@ -41,6 +42,7 @@ def test_each_thread_of_a_pool_stops_in_its_compile(client: DapClient, runtime: 
     assert "sums 2.0 4.0 6.0 8.0" in client.output("stdout")
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bool) -> None:
     client.launch(launch(BACKWARDS, runtime=runtime, compiledAutograd="eager"), functions=["SinBackward0"])
@@ -56,6 +58,7 @@ def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bo
     assert "the end" in client.output("stdout")
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_thread_of_the_autograd_engine_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
     client.launch(launch(ENGINE, runtime=runtime), {ENGINE: [line(ENGINE, "first")]})
@@ -98,6 +101,7 @@ def stopped_counter(client: DapClient) -> int:
     raise TimeoutError(client.transcript())
 
 
+@pytest.mark.second_leg_only
 def test_a_thread_that_runs_on_is_neither_stepped_nor_read(client: DapClient) -> None:
     client.launch(launch(PAIR), {PAIR: [line(PAIR, "first")]})
     stop = client.wait_for_stop()
@@ -110,6 +114,7 @@ def test_a_thread_that_runs_on_is_neither_stepped_nor_read(client: DapClient) ->
     assert stop.step("next").where() == ("compiled [0/0]", line(PAIR, "second"))
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsSingleThreadExecutionRequests")
 def test_supports_single_thread_execution_requests(client: DapClient) -> None:
     """Steps and `continue` with `singleThread`, at compile time and at run time: the counter does not count on."""
@@ -134,6 +139,7 @@ def test_supports_single_thread_execution_requests(client: DapClient) -> None:
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_thread_that_has_gone_on_alone_leaves_the_others_to_continue(client: DapClient, runtime: bool) -> None:
     client.launch(launch(PAIR, runtime=runtime), {PAIR: [line(PAIR, "second")]})
@@ -150,6 +156,7 @@ def test_a_thread_that_has_gone_on_alone_leaves_the_others_to_continue(client: D
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.second_leg_only
 def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_begins(client: DapClient) -> None:
     """It was asked to stop with the first, and could not while it waited."""
     lines = [line(WAITING, mark) for mark in ("first", "second")]
@@ -171,6 +178,7 @@ def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_
     assert "both" in client.output("stdout")
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_pause_that_takes_long_shows_where_the_thread_is(client: DapClient, runtime: bool) -> None:
     hanging = program("hanging.py")

@@ -35,6 +35,7 @@ def lines(stop: Stop, *commands: str) -> list[int]:
     return found
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("supportsStepBack")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_step_back(client: DapClient, runtime: bool) -> None:
@@ -116,6 +117,7 @@ def test_a_program_that_is_killed_while_it_goes_back(client: DapClient, runtime:
     assert "result" not in client.output()
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_an_interrupt_while_it_goes_back_reaches_the_program(client: DapClient, runtime: bool) -> None:
     traced_again(client, runtime, "interrupted")

@@ -179,6 +179,7 @@ def interactive(*options: str, folder: Path) -> Terminal:
     return Terminal([sys.executable, "-m", "dynascope", "debug", *options], {}, folder)
 
 
+@pytest.mark.matrix
 def test_the_program_reads_the_keyboard_while_it_runs(folder: Path):
     terminal = interactive("-b", "program.py:8", "program.py", "ask", folder=folder)
     try:
@@ -330,6 +331,7 @@ def test_what_stays_stopped_is_shown_when_a_thread_has_gone_on_alone_to_its_end(
     assert "(stopped with the others)" in output and "> #0  " in output.partition("(dynascope) where")[2]
 
 
+@pytest.mark.matrix
 def test_control_c_cancels_an_expression_without_an_end(folder: Path) -> None:
     terminal = interactive("-b", "program.py:8", "program.py", folder=folder)
     try:

@@ -84,6 +84,7 @@ def test_a_program_is_debugged_at_compile_time(tmp_path: Path) -> None:
     anyio.run(scenario)
 
 
+@pytest.mark.matrix
 def test_a_program_that_runs_on_is_waited_for_paused_and_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with server(tmp_path) as call:

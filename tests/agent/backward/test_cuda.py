@@ -118,6 +118,7 @@ def test_scalars_of_a_cpu_graph_say_so():
     assert "no input is on CUDA" in str(move.stays_because)
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("name", ON_ONE_GPU)
 def test_what_is_said_of_a_scalar_is_what_torch_does(name: str, fake_cuda: None, monkeypatch: pytest.MonkeyPatch):
     with compiled_autograd.record():  # from its first use on it has wrapped what is replaced here

@@ -25,6 +25,7 @@ def test_names_that_a_function_may_have(pattern: str):
     assert not names_backward(pattern)
 
 
+@pytest.mark.second_leg_only
 def test_a_name_that_no_backward_has_is_told(client: DapClient):
     named = ["SinnBackward0", "NodeCall 99", "unpack_hook", "reorder_all", "MmBackward0"]
     lines = [{"line": line(TRAIN, "after"), "mode": "backward"}]
@@ -45,6 +46,7 @@ def test_a_name_that_no_backward_has_is_told(client: DapClient):
     assert "MmBackward0: the breakpoint" not in said
 
 
+@pytest.mark.second_leg_only
 def test_a_condition_that_never_held_is_the_reason(client: DapClient):
     named = [{"name": "AddmmBackward0", "condition": "gradients[0].ndim == 7"}]
     client.launch(configuration(program=str(EAGER), compiledAutograd="eager"), functions=named)

@@ -365,6 +365,7 @@ def test_gradients_through_torch_compile_equal_eager():
     assert [run.captured for run in runs] == [True, False]
 
 
+@pytest.mark.second_leg_only
 def test_observing_changes_neither_graph_nor_counters():
     def run(enable: Any) -> tuple[list[str], dict[str, Any]]:
         torch._dynamo.reset()

@@ -21,6 +21,7 @@ def names(stop: Stop) -> list[str]:
     return [frame.name for frame in stop.frames()]
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool):
     client.launch(configuration(runtime=runtime), functions=["MmBackward0"])
@@ -48,6 +49,7 @@ def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.capability("breakpointModes")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
@@ -67,6 +69,7 @@ def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 def test_nodes_and_saved_tensors_lead_to_the_forward_line(client: DapClient):
     """In the capture, and in Dynamo's trace of the captured graph: node → NodeCall → forward line."""
     asked = {"line": line(TRAIN, "forward"), "mode": "backward"}
@@ -110,6 +113,7 @@ def test_nodes_and_saved_tensors_lead_to_the_forward_line(client: DapClient):
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 def test_runtime_breakpoints_still_stop_after_a_stop_in_a_capture(client: DapClient):
     client.launch(configuration(), {TRAIN: [line(TRAIN, "after")]}, functions=["SinBackward0"])
     assert names(client.wait_for_stop())[0] == "SinBackward0 [!0 NodeCall 2]"
@@ -120,6 +124,7 @@ def test_runtime_breakpoints_still_stop_after_a_stop_in_a_capture(client: DapCli
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 def test_stepping_in_at_the_backward_reaches_the_nodes_and_then_the_trace_of_the_graph(client: DapClient):
     client.launch(configuration(), {TRAIN: [line(TRAIN, "backward")]}, functions=["runtime_wrapper"])
     stop = client.wait_for_stop()
@@ -135,6 +140,7 @@ def test_stepping_in_at_the_backward_reaches_the_nodes_and_then_the_trace_of_the
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(client: DapClient, runtime: bool):
     asked = {"line": line(TRAIN, "sin"), "mode": "backward"}
@@ -155,6 +161,7 @@ def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(cl
     assert ends_well(client)
 
 
+@pytest.mark.second_leg_only
 @WITH_AND_WITHOUT_DEBUGPY
 @pytest.mark.parametrize("backend", ["eager", "nonsense"])
 def test_a_setting_turns_it_on_for_the_whole_program(client: DapClient, backend: str, runtime: bool):
@@ -170,6 +177,7 @@ def test_a_setting_turns_it_on_for_the_whole_program(client: DapClient, backend:
         assert "torch knows no backend 'nonsense' for `compiledAutograd`" in client.output("important")
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("behind", ["dce", "runtime_wrapper"])
 def test_stepping_out_behind_the_last_node_comes_back_to_the_program(client: DapClient, behind: str):
     client.launch(configuration(), functions=[behind])

@@ -49,6 +49,7 @@ def captured(build: Program) -> tuple[list[str], list[torch.Tensor | None], dict
     return graphs, [leaf.grad for leaf in leaves], counted
 
 
+@pytest.mark.second_leg_only
 @pytest.mark.parametrize("name", one_in(5, sorted(PROGRAMS)))
 def test_every_node_stops_once_and_nothing_changes(name: str):
     build = PROGRAMS[name]
