@@ -23,6 +23,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sysconfig
 import types
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +38,9 @@ _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 
 def gdb_command() -> list[str]:
     """Return the command that starts gdb, the package's where it is installed; [] without."""
-    if importlib.util.find_spec("gdb_for_pwndbg") is not None:
+    # the package's gdb is linked against Python's library
+    has_library = ".so" in str(sysconfig.get_config_var("INSTSONAME"))
+    if has_library and importlib.util.find_spec("gdb_for_pwndbg") is not None:
         return [sys.executable, "-P", "-m", "gdb_for_pwndbg.gdb"]
     found = shutil.which("gdb")
     return [found] if found is not None else []

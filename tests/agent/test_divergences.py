@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME
 
 from tests.support.jobs import Job, jobs, run
 
@@ -28,3 +30,7 @@ def test_the_first_place_where_ranks_part_is_told(job: Job, tmp_path: Path) -> N
 def test_ranks_that_fit_together_are_left_alone(job: Job, tmp_path: Path) -> None:
     code, out = run(job, tmp_path)
     assert code == 0 and "dynascope:" not in out, out[-3000:]
+    if job.path.stem == "print_in_one_rank":  # and they are compared
+        with Reader.open(tmp_path / FILE_NAME) as reader:
+            (found,) = reader.facts("rank_differences", reader.newest_launch())
+            assert {found.ranks, found.others} == {"0", "1"}

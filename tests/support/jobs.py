@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from itertools import cycle
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def run(job: Job, folder: Path, *, is_recorded: bool = True) -> tuple[int, str]:
         text=True,
     )
     written = []
+    timer = threading.Timer(SECONDS, process.terminate)
+    timer.start()
     try:
         assert process.stdout is not None
         for line in process.stdout:
@@ -74,8 +77,9 @@ def run(job: Job, folder: Path, *, is_recorded: bool = True) -> tuple[int, str]:
             if "dynascope: " in line and " from rank" in line:
                 break
         else:
-            process.wait(SECONDS)
+            process.wait()
     finally:
+        timer.cancel()
         process.terminate()  # torchrun ends its ranks
         process.communicate()
     return process.returncode, "".join(written)

@@ -34,7 +34,7 @@ def part(lines: list[int], rows: list[Row], guards: list[model.Guard] = [], **ab
 
 
 def told(ours: PartOfCall, theirs: PartOfCall) -> model.RankDifference:
-    return divergences.rank_difference([ours], [theirs], ("1", "0, 2-7"))
+    return divergences.rank_difference([ours], [theirs], (1, 0), ("1", "0, 2-7"))
 
 
 def divergence(difference: model.RankDifference, effect: str, collectives: str) -> model.Divergence:
@@ -74,7 +74,7 @@ def test_a_branch_is_told_with_the_value_of_its_guard() -> None:
     fact = divergence(found, "hangs", called)
     assert divergences.announced(fact, "step") == (
         f"rank 1 parts from ranks 0, 2-7 at model.py:12 in step: {found.difference} {called} "
-        "The job hangs there, or its results are wrong."
+        "Then one waits for the other for ever, or the results are wrong."
     )
     problem = divergences.divergence_problem(fact)
     assert problem.title == "rank 1 parts from ranks 0, 2-7"
@@ -127,7 +127,9 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
     assert divergences.divergence_problem(wrong).effect == "No rank raises an error, and the results are wrong."
     again = part([10, 11], [], reason="tensor 'x' size mismatch at index 0. expected 6, actual 4")
     alone = divergences.alone(again, REDUCE, Collective("all_reduce(sum)", "0", "f32[6]"), ("1", "0"))
-    assert alone.difference == "Rank 1 alone compiles step again because of x.size()[0]."
+    assert alone.difference == (
+        "Rank 1 compiles step again because of x.size()[0], and no other rank has done so meanwhile."
+    )
     assert alone.collectives == (
         "Rank 1 calls all_reduce(sum) of f32[4] (model.py:13); where rank 0 runs the earlier compile, "
         "all_reduce(sum) of f32[6]."

@@ -18,7 +18,7 @@ from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wa
 from dynascope.facts.user_stack import UserFrame
 
 _EFFECTS = {
-    "hangs": "The job hangs there, or its results are wrong.",
+    "hangs": "Then one waits for the other for ever, or the results are wrong.",
     "wrong": "No rank raises an error, and the results are wrong.",
 }
 _SAME_COLLECTIVES = "Their collectives are the same."
@@ -40,19 +40,19 @@ def named_ranks(ranks: str) -> str:
     return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
 
 
-def _example(ranks: str) -> str:
-    """Return `rank 0` for `0, 2-7`: a difference is told of one rank of each side."""
-    return f"rank {ranks.partition(',')[0].partition('-')[0]}"
-
-
 def rank_difference(
-    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], ranks: tuple[str, str], at: Collective | None = None
+    ours: Sequence[PartOfCall],
+    theirs: Sequence[PartOfCall],
+    numbers: tuple[int, int],
+    ranks: tuple[str, str],
+    at: Collective | None = None,
 ) -> model.RankDifference:
-    """Return where the compiles of a call part; `ranks` are those of `ours` and of `theirs`.
+    """Return where the compiles of a call part.
 
-    `at` is the collective that differs: its line is told where no line before it differs.
+    `numbers` are the ranks of `ours` and of `theirs`, `ranks` all that do the same. `at` is the collective that
+    differs: its line is told where no line before it differs.
     """
-    names = _example(ranks[0]), _example(ranks[1])
+    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     parting = first_parting(ours, theirs, names) or differing_values(ours, theirs, names)
     first = ours[0].compile
     stack, told = [UserFrame(first.path, first.line, first.function)], ""
@@ -90,7 +90,9 @@ def alone(part: PartOfCall, now: Collective, before: Collective, ranks: tuple[st
         effect="hangs",
         ranks=ranks[0],
         others=ranks[1],
-        difference=_sentence(f"{names[0]} alone compiles {part.compile.function} again{why}."),
+        difference=_sentence(
+            f"{names[0]} compiles {part.compile.function} again{why}, and no other rank has done so meanwhile."
+        ),
         collectives=_sentence(
             f"{names[0]} calls {_called(now)}; where {names[1]} {_verb(names[1], 'run')} the earlier compile, "
             f"{before.text}."
@@ -132,7 +134,7 @@ def divergence_problem(fact: model.Divergence) -> Problem:
     """Make the problem of ranks whose collectives part."""
     cause, effect = _cause(fact, "part"), _EFFECTS[fact.effect]
     return Problem(
-        id=f"{fact.effect}{fact.difference}",
+        id=fact.effect,
         kind="divergence",
         cause=cause,
         title=fitting(f"{cause}: {effect}", cause),
@@ -148,7 +150,7 @@ def difference_problem(fact: model.RankDifference) -> Problem:
     """Make the problem of ranks that compile other code with the same collectives."""
     cause = _cause(fact, "differ")
     return Problem(
-        id=fact.difference,
+        id="differs",
         kind="rankDifference",
         cause=cause,
         title=fitting(cause),

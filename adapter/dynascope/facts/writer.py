@@ -159,7 +159,10 @@ class Writer:
 
     def _begin_again_if_removed(self) -> None:
         """Insert the run anew if it was removed: another machine cannot know that this process runs."""
-        if self._connection.execute("SELECT 1 FROM run WHERE id = ?", (self.run,)).fetchone() is None:
+        # its number may be another run's by now
+        own = (self.run, self._row["launch"], self._row["host"], self._row["pid"])
+        known = "SELECT 1 FROM run WHERE id = ? AND launch = ? AND host = ? AND pid = ?"
+        if self._connection.execute(known, own).fetchone() is None:
             self._numbers.clear()
             self.run = self._insert_run()
             self._interning = Interning(self._connection, self.run, self._hashes_of)
@@ -213,7 +216,8 @@ class Writer:
 
     def _write_later(self, compile: int, what: Later) -> None:
         with self._lock, self._transaction() as connection:
-            if connection.execute("SELECT 1 FROM compile WHERE id = ?", (compile,)).fetchone() is None:
+            known = "SELECT 1 FROM compile WHERE id = ? AND run_id = ?"
+            if connection.execute(known, (compile, self.run)).fetchone() is None:
                 return  # it was removed
             if isinstance(what, model.CudaGraphsSkipped):
                 self._interning.begin()

@@ -50,6 +50,9 @@ class MemoryStore:
         """Keep an error of a hook."""
         self.errors.append(text)
 
+    def ranks(self) -> None:
+        """Compare nothing with other ranks: a block does not see all compiles."""
+
     def begins(self) -> None:
         """Know torch's version: the program has imported it."""
         self._run = run_of_this_process(self._launch, self._run.began)

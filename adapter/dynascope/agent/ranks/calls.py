@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from dynascope.agent.tape.code import is_users, path_of
+from dynascope.agent.tape.code import has_file, is_users, path_of
+from dynascope.explain.details import is_torch
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
+from dynascope.facts.user_stack import UserFrame
 
 _MOST_PARTS = 64
 """The most compiles that are compared of one call."""
+_MOST_EARLIER = 32
+"""The most earlier calls of a function whose collectives are known."""
 
 
 class FunctionPlace(NamedTuple):
@@ -33,8 +38,8 @@ class TracedCall(Struct):
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     is_over: bool = False
     """Whether nothing more is compiled of it: its function returns."""
-    before: list[Collective] = field(default_factory=list)
-    """The collectives of the function's call before this one."""
+    earlier: list[list[Collective]] = field(default_factory=list)
+    """The collectives of the function's calls before this one."""
     is_compared: bool = True
     """Whether all of it is known, and nothing was told of it yet."""
 
@@ -42,35 +47,54 @@ class TracedCall(Struct):
         """Return the collectives of one process group, in order."""
         return [each for part in self.parts for each in part.collectives if each.group == group]
 
+    def earlier_texts(self, group: str) -> list[list[str]]:
+        """Return the collectives of one process group of each earlier call."""
+        return [texts_of(each, group) for each in self.earlier]
+
+
+def texts_of(collectives: list[Collective], group: str) -> list[str]:
+    """Return what has to be alike in all ranks of a group."""
+    return [each.text for each in collectives if each.group == group]
+
 
 class TracedCalls:
-    """The call whose compiles are in progress. Dynamo compiles on one thread at a time."""
+    """The calls whose compiles are in progress, one on each thread."""
 
     def __init__(self) -> None:
         self._numbers: dict[FunctionPlace, int] = {}
-        self._before: dict[FunctionPlace, list[Collective]] = {}
-        self._call: TracedCall | None = None
+        self._earlier: dict[FunctionPlace, list[list[Collective]]] = {}
+        self._calls: dict[int, TracedCall] = {}
 
     def compiled(self, code: types.CodeType, part: PartOfCall) -> TracedCall | None:
         """Return the call to which a compile that has just ended belongs.
 
-        `code` is that of the function, also where what follows a graph break was compiled. None for functions of
-        libraries without a graph: torch's wrappers around the compiled function, `contextlib`.
+        `code` is that of the function, also where what follows a graph break was compiled. None for torch's own
+        functions without a graph, such as its wrappers around the compiled function, and where no call can be told
+        from others: a function of torch or without a file.
         """
         function = FunctionPlace(path_of(code), code.co_firstlineno, code.co_qualname)
-        if part.compile.status != "compiled" and not is_users(function.path):
-            return None
-        call = self._call
+        thread = threading.get_ident()
+        call = self._calls.get(thread)
+        is_torchs = not is_users(function.path) and is_torch(UserFrame(function.path, function.line, function.name))
         if call is None or not _is_running(call.function):
+            self._calls.pop(thread, None)
+            if is_torchs or not has_file(function.path):
+                return None
             number = self._numbers[function] = self._numbers.get(function, -1) + 1
-            call = self._call = TracedCall(function, number, before=self._before.pop(function, []))
+            call = self._calls[thread] = TracedCall(function, number, earlier=list(self._earlier.get(function, ())))
+            # only what follows a break was compiled again: what comes before it is not known
+            call.is_compared = part.compile.resumes_at is None
+        elif is_torchs and part.compile.status != "compiled":
+            return None
         call.parts.append(part)
         if part.compile.status not in ("compiled", "empty") or len(call.parts) == _MOST_PARTS:
             call.is_compared = False  # what runs uncompiled may call any collective
         elif function == call.function and not part.breaks:
             call.is_over = True
-            self._call = None
-            self._before[function] = [each for one in call.parts for each in one.collectives]
+            del self._calls[thread]
+            known = self._earlier.setdefault(function, [])
+            known.append([each for one in call.parts for each in one.collectives])
+            del known[:-_MOST_EARLIER]
         return call
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct, field, structs
 
-from dynascope.agent.internals.graph.collectives import collectives_of, reduced_gradients
+from dynascope.agent.internals.graph.collectives import collectives_of, has_hidden_collectives, reduced_gradients
 from dynascope.agent.internals.process_groups import JobStore, collective_timeouts, job_store
-from dynascope.agent.ranks.calls import TracedCall, TracedCalls
-from dynascope.agent.ranks.exchange import Disagreement, Exchange
+from dynascope.agent.program.interruption import is_of_program
+from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
+from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.tape.code import is_users
 from dynascope.explain import divergences
-from dynascope.facts.comparison.ranks import Collective, PartOfCall, part_of
+from dynascope.facts.comparison.ranks import Collective, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
 
@@ -28,13 +30,22 @@ class CollectivesOfGraphs(Struct):
 
     collectives: list[Collective] = field(default_factory=list)
     gradients: dict[str, set[str]] = field(default_factory=dict)
+    is_known: bool = True
+    """Whether these are all."""
 
     def add(self, graph_module: Any) -> None:
         """Read those of one more graph, if this process is a rank of a job."""
-        if job_store() is None:
+        try:
+            if job_store() is None:
+                return
+            self.collectives += collectives_of(graph_module, is_users)
+            self.is_known = self.is_known and not has_hidden_collectives(graph_module)
+            reduced = reduced_gradients(graph_module)
+        except Exception as error:
+            if is_of_program(error):
+                raise
+            self.is_known = False
             return
-        self.collectives += collectives_of(graph_module, is_users)
-        reduced = reduced_gradients(graph_module)
         if reduced is not None:
             self.gradients.setdefault(reduced[0], set()).update(reduced[1])
 
@@ -42,39 +53,58 @@ class CollectivesOfGraphs(Struct):
         """Forget the graphs of an attempt that is abandoned."""
         self.collectives.clear()
         self.gradients.clear()
+        self.is_known = True
 
 
 class RankComparison:
-    """The comparison of this process with its job. A failure of the job's store ends it, and nothing else."""
+    """The comparison of this process with its job. A failure of the job's store ends it, and nothing else.
 
-    def __init__(self, tell: Callable[[str], object]) -> None:
-        """Take what tells the user, in a line, of ranks that will hang or be wrong."""
+    There is one for a process, and it has to see all compiles from the first on: calls are matched by their numbers.
+    """
+
+    def __init__(self, tell: Callable[[str], object], waits: bool = True) -> None:
+        """Take what tells the user, in a line, of ranks that will hang or be wrong.
+
+        `waits`: whether to wait for other ranks to know that this one compiles alone. Under a debugger one may be
+        stopped.
+        """
         self._tell = tell
+        self._waits = waits
         self._calls = TracedCalls()
         self._exchange: Exchange | None = None
         self._job: JobStore | None = None
-        self._has_failed = False
+        self._process = os.getpid()
+        self._has_ended = False
+
+    def end(self) -> None:
+        """Compare nothing any more: compiles were not seen."""
+        self._has_ended, self._exchange = True, None
 
     def compiled(self, code: types.CodeType, facts: CompileFacts, trail: Trail, found: CollectivesOfGraphs) -> None:
         """Add to the facts of a compile where its call parts from that of other ranks.
 
         `code` is that of the compiled function.
         """
-        job = None if self._has_failed else job_store()
+        # a forked process must not use the connection of its parent
+        job = None if self._has_ended or os.getpid() != self._process else job_store()
         if job is None:
             return
         call = self._calls.compiled(code, part_of(facts, trail, found.collectives))
         if call is None:
             return
+        call.is_compared = call.is_compared and found.is_known
         for group, parameters in found.gradients.items():
             call.gradients.setdefault(group, set()).update(parameters)
+        if not call.is_compared:
+            return
         try:
-            for each in self._connected(job).compare(call) if call.is_compared else ():
-                self._differs(call, each, facts)
-            if call.is_over and call.is_compared and call.before:
-                self._is_alone(call, self._connected(job), facts)
-        except RuntimeError:  # also torch's DistStoreError: the store is gone, or does not answer in time
-            self._has_failed = True
+            exchange = self._connected(job)
+            for each in exchange.compare(call):
+                self._differs(call, each, exchange, facts)
+            if self._waits and call.is_over and call.is_compared and call.earlier:
+                self._is_alone(call, exchange, facts)
+        except sys.modules["torch.distributed"].DistError:  # the store is gone, or does not answer in time
+            self.end()
 
     def _connected(self, job: JobStore) -> Exchange:
         if self._exchange is None or self._job is None or job[:3] != self._job[:3]:
@@ -88,17 +118,15 @@ class RankComparison:
         The others are waited for, as the collective itself would.
         """
         for group in exchange.groups:
-            before = [each for each in call.before if each.group == group]
+            before = [each for each in call.earlier[-1] if each.group == group]
             now = call.collectives(group)
-            pairs = list(zip(now, before, strict=False))
-            at = next((each for each in pairs if each[0].text != each[1].text), None)
-            is_served = any(each.is_dynamic for each in before)
+            at = next((each for each in zip(now, before, strict=False) if each[0].text != each[1].text), None)
+            is_served = any(each.is_dynamic for each in before) or texts_of(now, group) in call.earlier_texts(group)
             if at is None or is_served or not exchange.is_alone(call, group, _seconds_to_wait()):
                 continue
-            if exchange.tells(call, "alone"):
+            if exchange.tells(call, group, "alone"):
                 others = divergences.ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
-                fact = divergences.alone(call.parts[0], *at, (str(exchange.rank), others))
-                self._add(call, fact, facts)
+                self._add(call, divergences.alone(call.parts[0], *at, (str(exchange.rank), others)), facts)
             return
 
     def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
@@ -106,17 +134,21 @@ class RankComparison:
         facts.divergences.append(fact)
         self._tell(divergences.announced(fact, call.function.name))
 
-    def _differs(self, call: TracedCall, each: Disagreement, facts: CompileFacts) -> None:
-        exchange = self._exchange
-        assert exchange is not None
+    def _differs(self, call: TracedCall, each: Disagreement, exchange: Exchange, facts: CompileFacts) -> None:
         effect = "wrong" if each.is_reordered else "hangs" if each.is_of_collectives else "differs"
-        if not call.is_compared or not exchange.tells(call, effect):
+        if not call.is_compared:
             return
-        theirs = exchange.parts_of(call, each.rank)
+        theirs = exchange.left_by(call, each.rank)
+        if call.number and effect != "differs" and _may_fit(call, theirs, each.group):
+            call.is_compared = False
+            exchange.number_apart(call)
+            return
+        if not exchange.tells(call, each.group, effect):
+            return
         ours, others = map(divergences.ranks_text, exchange.sides(call, each.rank, each.group))
         ranks = ours, others
         at, told = _collectives_told(call, theirs, each, ranks)
-        found = divergences.rank_difference(call.parts, theirs, ranks, at)
+        found = divergences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)
         if effect == "differs":
             facts.rank_differences.append(found)
             return
@@ -124,17 +156,28 @@ class RankComparison:
         self._add(call, fact, facts)
 
 
+def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:
+    """Whether a recompile may be no partner of the other's of the same number.
+
+    One rank may have compiled once more: for its log, for an evaluation of its own, in another order. Then one side has
+    compiled before what the other does now, or it calls nothing.
+    """
+    mine, their = ([one for part in side for one in part.collectives] for side in (call.parts, theirs.parts))
+    ours, others = texts_of(mine, group), texts_of(their, group)
+    return not ours or not others or ours in theirs.earlier.get(group, []) or others in call.earlier_texts(group)
+
+
 def _seconds_to_wait() -> float:
     """Return how long to wait for other ranks: less than the collective that comes would."""
-    return min(_MOST_SECONDS, *(seconds / 2 for seconds in collective_timeouts().values()))
+    return min([_MOST_SECONDS, *(seconds / 2 for seconds in collective_timeouts().values())])
 
 
 def _collectives_told(
-    call: TracedCall, theirs: Sequence[PartOfCall], each: Disagreement, ranks: tuple[str, str]
+    call: TracedCall, theirs: LeftCall, each: Disagreement, ranks: tuple[str, str]
 ) -> tuple[Collective | None, str]:
     """Return the collective of this rank that differs, and a sentence about both."""
     mine = call.collectives(each.group)
-    their = [one for part in theirs for one in part.collectives if one.group == each.group]
+    their = [one for part in theirs.parts for one in part.collectives if one.group == each.group]
     if each.collective is not None:
         at, other = (side[each.collective] if each.collective < len(side) else None for side in (mine, their))
         return at, divergences.other_collective(at, other, ranks)

@@ -1,32 +1,44 @@
 """Exchange digests with the other ranks of a job, on the store on which they met.
 
 For each collective of a call the first rank to come leaves a digest of all up to it, and each later one compares its
-own; a rank that comes first leaves its parts before, by which both can be told apart. So each rank needs one question
-for each of its collectives and three for a call, waits for none, and has no thread: one inside a TCPStore (torch 1.0)
-when the interpreter ends would abort the program.
+own; a rank that comes first leaves its compiles before, by which both can be told apart. So each rank asks once for
+each of its collectives and three times for each process group, and has no thread: one inside a TCPStore (torch 1.0)
+when the interpreter ends would abort the program. Before each comparison the store has to answer within `_SECONDS`.
 """
 
 from __future__ import annotations
 
-import contextlib
+import time
 import zlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
-from torch.distributed import PrefixStore, TCPStore
 
 from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.ranks import PartOfCall, decisions, of_inputs, running
 
 _SECONDS = timedelta(seconds=10)
-"""The most that an answer of the store may take. After that nothing is compared any more."""
 _MOST_RANKS = 64
 """The most other ranks that are asked, when ranks part, on whose side they are."""
+_MOST_BYTES = 1 << 18
+"""The most bytes that are left of the compiles of one call; without them no value is told."""
+_CALLS_LEFT = 4
+"""Of so many calls the compiles stay in the store."""
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
-_decode_parts = msgspec.msgpack.Decoder(list[PartOfCall]).decode
+
+
+class LeftCall(msgspec.Struct, array_like=True):
+    """What a rank leaves of a call for others: its compiles, and its function's earlier collectives by group."""
+
+    parts: list[PartOfCall]
+    earlier: dict[str, list[list[str]]]
+
+
+_decode = msgspec.msgpack.Decoder(LeftCall).decode
 
 
 class Disagreement(NamedTuple):
@@ -48,39 +60,63 @@ class Disagreement(NamedTuple):
 
 
 class Exchange:
-    """The connection of this process to the store of its job; each method raises RuntimeError when that fails."""
+    """The connection of this process to the store of its job; each method raises torch's DistError when that fails."""
 
     def __init__(self, job: JobStore, launch: str) -> None:
         """Connect; `launch` distinguishes the restarts of a job."""
+        from torch.distributed import PrefixStore, TCPStore  # not every torch is built with them
+
         self.rank, self.groups = job.rank, job.groups
         # a client of its own: a clone in the rank that has the server would keep the server's port open
         store = TCPStore(job.host, job.port, None, False, timeout=_SECONDS, wait_for_workers=False)
         self._store: Any = PrefixStore(f"dynascope/{launch}", store)
+        self._store.set(self._alive, b"")
+        self._left_calls: deque[str] = deque()
+        self._told: dict[str, dict[str, str]] = {}
+
+    @property
+    def _alive(self) -> str:
+        return f"alive/{self.rank}"
 
     def compare(self, call: TracedCall) -> Iterator[Disagreement]:
         """Leave what is known of a call, and yield how it differs from what others have left."""
-        self._store.set(f"{_name(call)}/side/{self.rank}", self._side(call))
-        mine = {group: self._told(call, group) for group in self.groups}
-        latest = [[*told][-1] for told in mine.values() if told]
+        self._store.wait([self._alive], _SECONDS)  # the questions below have no time-out of their own
+        if call.number and self._store.check([_apart(call)]):
+            return
+        computed = decisions(call.parts) if call.is_over else ""
+        self._told = {group: self._texts(call, group, computed) for group in self.groups}
+        self._store.set(f"{_name(call)}/side/{self.rank}", self._side())
+        latest = [[*told][-1] for told in self._told.values() if told]
         if any(not self._store.check([key]) for key in latest):
-            self._store.set(f"{_name(call)}/parts/{self.rank}", zlib.compress(_encode(call.parts)))
-        for group, told in mine.items():
-            yield from self._compared(call, group, told)
+            self._leave(call)
+        for group, told in self._told.items():
+            yield from (each for each in self._compared(call, group, told) if each.rank != self.rank)
 
-    def _told(self, call: TracedCall, group: str) -> dict[str, str]:
+    def _leave(self, call: TracedCall) -> None:
+        earlier = {group: call.earlier_texts(group) for group in self.groups}
+        packed = zlib.compress(_encode(LeftCall(call.parts, earlier)))
+        if len(packed) > _MOST_BYTES:
+            packed = zlib.compress(_encode(LeftCall([], earlier)))
+        key = f"{_name(call)}/compiles/{self.rank}"
+        self._store.set(key, packed)
+        if key not in self._left_calls:
+            self._left_calls.append(key)
+        if len(self._left_calls) > _CALLS_LEFT:
+            self._store.delete_key(self._left_calls.popleft())
+
+    def _texts(self, call: TracedCall, group: str, computed: str) -> dict[str, str]:
         """Return by key what is left: a digest for each collective, and for the end."""
         name, collectives = f"{_name(call)}/{group}", call.collectives(group)
         told = {f"{name}/{number}": digest for number, digest in enumerate(running(collectives))}
         if call.is_over:
             gradients = ",".join(sorted(call.gradients.get(group, ())))
-            parts = [str(len(collectives)), *of_inputs(collectives), decisions(call.parts), gradients]
-            told[f"{name}/end"] = "\0".join(parts)
+            told[f"{name}/end"] = "\0".join([str(len(collectives)), *of_inputs(collectives), computed, gradients])
         return told
 
     def _compared(self, call: TracedCall, group: str, told: dict[str, str]) -> Iterator[Disagreement]:
         count, name = len(call.collectives(group)), f"{_name(call)}/{group}"
         for key, text in told.items():
-            theirs, rank = self._left(key, text)
+            theirs, rank = self._first(key, text)
             if theirs == text:
                 continue
             number = key.rpartition("/")[2]
@@ -107,56 +143,71 @@ class Exchange:
             return Disagreement(rank, group, None, gradients=(sorted(our_set - their_set), sorted(their_set - our_set)))
         return Disagreement(rank, group, None, is_reordered=inputs == their_inputs and order != their_order)
 
-    def _left(self, key: str, text: str) -> tuple[str, int]:
+    def _first(self, key: str, text: str) -> tuple[str, int]:
         """Return what is at a key, and which rank left it; leave `text` where there is nothing."""
         return _parted(self._store.compare_set(key, "", f"{text}\0{self.rank}"))
 
-    def parts_of(self, call: TracedCall, rank: int) -> list[PartOfCall]:
-        """Return the compiles of the call that another rank has left."""
-        key = f"{_name(call)}/parts/{rank}"
-        self._store.wait([key], _SECONDS)
-        return _decode_parts(zlib.decompress(self._store.get(key)))
+    def left_by(self, call: TracedCall, rank: int) -> LeftCall:
+        """Return what another rank has left of the call."""
+        key = f"{_name(call)}/compiles/{rank}"
+        if not self._store.check([key]):
+            return LeftCall([], {})
+        return _decode(zlib.decompress(self._store.get(key)))
+
+    def number_apart(self, call: TracedCall) -> None:
+        """Leave word that ranks number the calls of this function in different ways."""
+        self._store.set(_apart(call), b"")
 
     def is_alone(self, call: TracedCall, group: str, seconds: float) -> bool:
         """Whether no other rank of a group compiles this call for so many seconds."""
         keys = [f"{_name(call)}/side/{rank}" for rank in self._others(group)]
-        if any(self._store.check([key]) for key in keys):
-            return False
-        with contextlib.suppress(RuntimeError):  # torch's DistStoreError: the time is over
-            self._store.wait(keys[:1], timedelta(seconds=seconds))
-        return not any(self._store.check([key]) for key in keys)
+        ends = time.monotonic() + seconds
+        while not any(self._store.check([key]) for key in keys):
+            if self._store.check([_apart(call)]):
+                return False
+            if time.monotonic() > ends:
+                return True
+            time.sleep(0.2)  # in Python, so that the program's signal handlers run
+        return False
 
-    def tells(self, call: TracedCall, what: str) -> bool:
+    def tells(self, call: TracedCall, group: str, what: str) -> bool:
         """Whether this rank is the first that tells it of a call."""
-        _, rank = self._left(f"{_name(call)}/told/{what}", "")
-        return rank == self.rank
+        return self._first(f"{_name(call)}/{group}/told/{what}", "")[1] == self.rank
 
     def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
         """Return the ranks that compile what this one does, and what `other` does."""
         ours, theirs = [self.rank], [other]
-        key = f"{_name(call)}/side/{other}"
-        their_side = self._store.get(key) if self._store.check([key]) else None
+        their_side = self._side_of(call, other)
         for rank in self._others(group):
-            key = f"{_name(call)}/side/{rank}"
-            if rank == other or not self._store.check([key]):
-                continue
-            side = self._store.get(key)
-            if side.decode() == self._side(call):
+            side = None if rank == other else self._side_of(call, rank)
+            if side == self._side():
                 ours.append(rank)
-            elif side == their_side:
+            elif side is not None and side == their_side:
                 theirs.append(rank)
         return sorted(ours), sorted(theirs)
 
-    def _side(self, call: TracedCall) -> str:
-        return "\0".join("\0".join(self._told(call, group).values()) for group in self.groups)
+    def _side_of(self, call: TracedCall, rank: int) -> str | None:
+        key = f"{_name(call)}/side/{rank}"
+        return self._store.get(key).decode() if self._store.check([key]) else None
+
+    def _side(self) -> str:
+        return "\0".join("\0".join(told.values()) for told in self._told.values())
 
     def _others(self, group: str) -> Sequence[int]:
         return [rank for rank in self.groups[group] if rank != self.rank][:_MOST_RANKS]
 
 
-def _name(call: TracedCall) -> str:
+def _of_function(call: TracedCall) -> str:
     function = call.function
-    return f"{function.path.rpartition('/')[2]}:{function.line}:{function.name}#{call.number}"
+    return f"{function.path.rpartition('/')[2]}:{function.line}:{function.name}"
+
+
+def _name(call: TracedCall) -> str:
+    return f"{_of_function(call)}#{call.number}"
+
+
+def _apart(call: TracedCall) -> str:
+    return f"{_of_function(call)}/apart"
 
 
 def _parted(value: bytes) -> tuple[str, int]:

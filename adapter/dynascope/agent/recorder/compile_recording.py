@@ -140,7 +140,6 @@ class CompileRecording:
             self._times.update(self._times_before)
             graphs, forms = self._made_before
             del self._graph_sizes[graphs:], self._graphs[graphs:], self.forms[forms:]
-            self.collectives.forget()
         else:
             if self.trace is not None:
                 self._earlier.append(self.trace.finished_trail(is_repeated=True))
@@ -149,6 +148,7 @@ class CompileRecording:
         self._times_before = {
             path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
         }
+        self.collectives.forget()
         self.profile.attempt_begins()
         self.shown.attempt_begins(self.attempts)
         self.trace = Trace(self._times, self.profile, self.shown)
@@ -156,8 +156,8 @@ class CompileRecording:
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = self.shown.compile.backend = backend_name(output)
         self._graph_sizes.append(graph_size(graph_module))
-        self.collectives.add(graph_module)
         self.pause_line()
+        self.collectives.add(graph_module)
         if self._keeps_generated:
             self._graphs.append(graphs_of(graph_module, is_users, path_of_file))
             self.backend_goes_on()

@@ -16,6 +16,7 @@ from dynascope.facts.model import CompileFacts
 from dynascope.facts.writer import Later
 
 if TYPE_CHECKING:
+    from dynascope.agent.ranks.comparison import RankComparison
     from dynascope.agent.recorder.recorder import Recorder
 
 FACTS_ONLY = "facts"
@@ -41,6 +42,9 @@ class Receiver(Protocol):
 
     def note_error(self, text: str, /) -> None:
         """Hear of an error of a hook, for which facts are missing."""
+
+    def ranks(self) -> RankComparison | None:
+        """Return what compares compiles with those of other ranks; None to compare nothing."""
 
 
 class RecorderInstallation:
@@ -97,7 +101,7 @@ class RecorderInstallation:
             self._board,
             keeps_generated=self._what != FACTS_ONLY,
             keeps_guard_costs=measures_guards and not for_guards,
-            tell=receiver.say,
+            ranks=receiver.ranks(),
         )
         receiver.begins()
 

@@ -32,6 +32,7 @@ from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Later, Writer
 
 if TYPE_CHECKING:
+    from dynascope.agent.ranks.comparison import RankComparison
     from dynascope.agent.recorder.compile_recording import CompileRecording
     from dynascope.agent.recorder.recorder import Recorder
     from dynascope.agent.recorder.shown_compile import ShownCompile
@@ -159,6 +160,15 @@ class _Recording:
     def begins(self) -> None:
         """Show that compiles are recorded from now on."""
         self._board.program(this_process.program(), this_process.rank())
+
+    def ranks(self) -> RankComparison | None:
+        """Return what compares compiles with those of other ranks; None where some were not seen."""
+        from dynascope.agent.internals.compile.compile_context import has_compiled
+        from dynascope.agent.ranks.comparison import RankComparison  # imports torch: only after the program
+
+        if has_compiled():
+            return None
+        return RankComparison(lambda text: self.say(text), waits=self.say is this_process.say)
 
     def write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""

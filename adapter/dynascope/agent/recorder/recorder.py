@@ -25,7 +25,6 @@ from dynascope.agent.internals.compile.call import wrapped_name
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
-from dynascope.agent.program import this_process
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
@@ -61,7 +60,7 @@ class Recorder:
     `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one (its
     backward, its kernels) and what it makes. `board` shows other processes what is compiled now. `keeps_generated`:
     whether graphs, what is made of them and bytecode are facts too. `keeps_guard_costs`: whether guards are measured.
-    `tell` gets a line for ranks that part, before their graphs run.
+    `ranks` compares compiles with those of other ranks.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Recorder:
         board: Board,
         keeps_generated: bool = True,
         keeps_guard_costs: bool = False,
-        tell: Callable[[str], None] = this_process.say,
+        ranks: RankComparison | None = None,
     ) -> None:
         self._write = write
         self._board = board
@@ -94,7 +93,7 @@ class Recorder:
         if keeps_guard_costs:
             self._hooks.append(BuildEvents(failures))
         self._asked_lines = AskedLines()
-        self._ranks = RankComparison(tell)
+        self._ranks = ranks
         self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
@@ -183,13 +182,14 @@ class Recorder:
         if self._keeps_guard_costs and ending.guards is not None:
             self._measure_guards(token, ending, facts)
         trails = token.trails()
-        if not ending.is_capture and trails:
+        if self._ranks is not None and not ending.is_capture and trails:
             self._compare_ranks(token, facts, trails[-1])
         self._write(facts, trails)
 
     @contained
     def _compare_ranks(self, recording: CompileRecording, facts: CompileFacts, trail: Trail) -> None:
-        self._ranks.compiled(original_code(recording.code), facts, trail, recording.collectives)
+        if self._ranks is not None:
+            self._ranks.compiled(original_code(recording.code), facts, trail, recording.collectives)
 
     @contained
     def _measure_guards(self, recording: CompileRecording, ending: Ending, facts: CompileFacts) -> None:

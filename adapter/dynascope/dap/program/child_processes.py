@@ -43,7 +43,6 @@ async def attend(
         if token is not None:
             child["token"] = token
         child["name"] = _name(configuration)
-        child["redirectOutput"] = False  # it writes to its parent's files, whose session shows it
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
             client.has_sessions_of_children = True

@@ -139,6 +139,7 @@ class DebugpyEvents:
         }
         if isinstance(arguments, LaunchArguments):
             inherited["python"] = launch.interpreter(arguments)  # debugpy's has SHALLOW_START appended
+            inherited["redirectOutput"] = False  # it writes to the files of the program, whose session shows it
         return inherited
 
 

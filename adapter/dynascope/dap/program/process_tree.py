@@ -102,6 +102,19 @@ def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
             process.kill() if kill else process.terminate()
 
 
+def was_launched(pid: int) -> bool:
+    """Whether a process of this machine descends from one that an adapter has launched.
+
+    Through a forwarded port the number may be that of a process elsewhere.
+    """
+    import psutil
+
+    try:
+        return MARK_VARIABLE in psutil.Process(pid).environ()
+    except (psutil.Error, OSError):
+        return False
+
+
 async def end_process(pid: int) -> None:
     """End a process that was attached to, with its children."""
     launched_processes = LaunchedProcesses(ours=False)

@@ -24,7 +24,7 @@ from dynascope.dap.agent_channel.agent_connection import (
 from dynascope.dap.log import logger
 from dynascope.dap.program import attach, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
-from dynascope.dap.program.process_tree import end_process
+from dynascope.dap.program.process_tree import end_process, was_launched
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, decode_body
 from dynascope.dap.protocol.call import Body, Call, NoArguments, RequestError, TransportError, cause
 from dynascope.dap.protocol.connection import Connection, Transport, connect
@@ -249,8 +249,9 @@ class ProgramWithDebugpy(Program):
             except TimeoutError:
                 logger.warning("debugpy did not answer disconnect within %s s", DISCONNECT_TIMEOUT)
             self.debugpy.close()
-        if terminate and isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None:
-            await end_process(self.arguments.sub_process_id)  # pydevd cannot end one that waits for another rank
+        child = self.arguments.sub_process_id if isinstance(self.arguments, AttachArguments) else None
+        if terminate and child is not None and was_launched(child):
+            await end_process(child)  # pydevd cannot end one that waits for another rank
         if self.launched_processes is not None and not await self.launched_processes.end():
             logger.error("some processes of the program could not be ended")
         if self._process is not None:

@@ -26,6 +26,12 @@ def compile_id_and_attempt() -> tuple[str, int]:
     return str(context.compile_id), int(context.attempt)
 
 
+def has_compiled() -> bool:
+    """Whether Dynamo has begun to compile a frame in this process (`convert_frame.FRAME_COUNTER`, 2.0)."""
+    convert_frame: Any = sys.modules.get("torch._dynamo.convert_frame")
+    return getattr(convert_frame, "FRAME_COUNTER", 0) > 0
+
+
 def compile_id_of_cuda_graph() -> str | None:
     """Return the id of the compile whose graph is about to run on this thread.
 

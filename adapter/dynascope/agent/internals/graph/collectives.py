@@ -16,12 +16,26 @@ from dynascope.facts.user_stack import UserFrame
 
 _NAMESPACE = "_c10d_functional"
 """The operators into which Dynamo traces collectives (`torch.distributed._functional_collectives`, 2.1)."""
-_WAIT = "wait_tensor"
+_NO_COLLECTIVES = ("wait_tensor", "isend", "irecv", "batch_p2p_ops")
+"""Operators of that namespace that not all ranks of a group call, or that wait for one."""
+_UNEVEN = "all_to_all"
+"""The collectives whose tensors may have other rows in each rank."""
+_MOST_VISITS = 2_000_000
+"""The most nodes that are looked at for the inputs of all collectives of a graph."""
 
 
 def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[Collective]:
     """Return the collectives of a graph, in order, each with its lines in files that `is_users`."""
-    return [_collective(node, is_users) for node in graph_module.graph.nodes if _is_collective(node)]
+    nodes = graph_module.graph.nodes
+    found = [node for node in nodes if _is_collective(node)]
+    reads_inputs = len(found) * len(nodes) <= _MOST_VISITS
+    return [_collective(node, is_users, reads_inputs) for node in found]
+
+
+def has_hidden_collectives(graph_module: Any) -> bool:
+    """Whether the body of an operator (`torch.cond`, a checkpoint) calls one: it may run in another order, or never."""
+    bodies = [each for each in graph_module.modules() if each is not graph_module and hasattr(each, "graph")]
+    return any(_is_collective(node) for body in bodies for node in body.graph.nodes)
 
 
 def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
@@ -34,9 +48,15 @@ def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
     active = None if module is None else module.DistributedDataParallel._get_active_ddp_module()
     if active is None or active.find_unused_parameters or active.static_graph:
         return None
+    if not (torch.is_grad_enabled() and active.require_backward_grad_sync) or active.parameters_to_ignore:
+        return None
     inputs = (node for node in graph_module.graph.nodes if node.op == "placeholder")
-    used = {input_expression(node) for node in inputs if isinstance(real_input(node), torch.nn.Parameter)}
+    used = {input_expression(node) for node in inputs if _is_trained(real_input(node))}
     return active.process_group.group_name, tuple(sorted(filter(None, used)))
+
+
+def _is_trained(value: Any) -> bool:
+    return isinstance(value, torch.nn.Parameter) and value.requires_grad
 
 
 def _is_collective(node: Any) -> bool:
@@ -44,31 +64,33 @@ def _is_collective(node: Any) -> bool:
     if node.op != "call_function" or not isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         return False
     namespace, _, name = str(target).partition(".")
-    return namespace.startswith(_NAMESPACE) and not name.startswith(_WAIT)
+    return namespace.startswith(_NAMESPACE) and not name.startswith(_NO_COLLECTIVES)
 
 
-def _collective(node: Any, is_users: Callable[[str], bool]) -> Collective:
+def _collective(node: Any, is_users: Callable[[str], bool], reads_inputs: bool) -> Collective:
     name = str(node.target).partition(".")[2].partition(".")[0]
     texts = [each for each in node.args if not isinstance(each, torch.fx.Node | tuple | list)]
     group = str(texts[-1]) if texts else ""
-    settings = ", ".join(map(str, texts[:-1]))
-    taken = torch.fx.node.map_arg(node.args[0], lambda each: _tensor(example_of(each))) if node.args else ""
+    is_uneven = name.startswith(_UNEVEN)
+    settings = "" if is_uneven else ", ".join(map(str, texts[:-1]))
+    first = 1 if is_uneven else 0
+    taken = torch.fx.node.map_arg(node.args[0], lambda each: _tensor(example_of(each), first)) if node.args else ""
     places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
     return Collective(
         operation=f"{name}({settings})" if settings else name,
         group=group,
         takes=taken if isinstance(taken, str) else ", ".join(map(str, taken)),
-        inputs=tuple(sorted(_inputs(node))),
+        inputs=tuple(sorted(_inputs(node))) if reads_inputs else (),
         stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
     )
 
 
-def _tensor(example: Any) -> str:
-    """Return a tensor's dtype, and the sizes that it has in the traced call."""
+def _tensor(example: Any, first: int) -> str:
+    """Return a tensor's dtype, and the sizes that it has in the traced call, from dimension `first` on."""
     if not is_tensor(example):
         return type(example).__name__
-    sizes = ", ".join(map(_size, example.shape))
+    sizes = ", ".join([*("?" for _ in example.shape[:first]), *map(_size, example.shape[first:])])
     return f"{dtype_text(example.dtype)}[{sizes}]"
 
 

@@ -82,16 +82,24 @@ class RuntimeLineStops:
 
 def _with_rank(breakpoint: Any, frame: types.FrameType) -> Any:
     """Return the breakpoint with this process's rank in its condition, where `rank` is no name of the program."""
+    if "rank" not in (breakpoint.condition or ""):
+        return breakpoint
     rank = this_process.rank()
-    if rank is None or not breakpoint.condition or _has_names("rank", frame):
+    if rank is None or _has_names("rank", frame):
         return breakpoint
     try:
         condition = ast.parse(breakpoint.condition.strip(), mode="eval")
     except (SyntaxError, ValueError):
         return breakpoint  # pydevd reports it
+    if any((isinstance(each, ast.arg) and each.arg == "rank") or _binds_rank(each) for each in ast.walk(condition)):
+        return breakpoint
     changed = copy.copy(breakpoint)
     changed.condition = ast.unparse(_RankAsNumber(rank).visit(condition))
     return changed
+
+
+def _binds_rank(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "rank" and not isinstance(node.ctx, ast.Load)
 
 
 class _RankAsNumber(ast.NodeTransformer):
@@ -130,7 +138,7 @@ def take_dotted_names(debugger: Any, api: Any, replace: Replace) -> None:
 
     def condition_holds(info: Any, breakpoint: Any, frame: types.FrameType) -> Any:
         if isinstance(breakpoint, BreakpointsOfName):
-            return breakpoint.stops_in(frame, functools.partial(holds, info))
+            return breakpoint.stops_in(frame, lambda each, frame: holds(info, _with_rank(each, frame), frame))
         return holds(info, breakpoint, frame)
 
     replace(api, "set_function_breakpoints", set_function_breakpoints)
