@@ -104,7 +104,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
-            "ranks": "tape internals",
+            "ranks": "tape internals program",
         },
         {"tape": "inspection events internals program"},
         {

@@ -88,7 +88,10 @@ def _size(connection: sqlite3.Connection) -> int:
 
 
 def _may_run(host: str, pid: int, ended: float | None, latest: float) -> bool:
-    """Whether a process runs, as far as that is known of another machine's; `latest` is when it last compiled."""
+    """Whether a process runs, or may run on another machine.
+
+    `latest` is when it last compiled.
+    """
     if ended is not None:
         return False
     return is_running(host, pid) if host == platform.node() else time.time() - latest < _SECONDS_ELSEWHERE

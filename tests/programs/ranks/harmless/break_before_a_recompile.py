@@ -15,6 +15,7 @@ def step(x):
     return total(y * scale).sum()
 
 
-for scale in (2, 2, 3, 5):
+for each in (2, 2, 3, 5):
+    scale = each
     result = step(torch.ones(4))
 end(result.item())

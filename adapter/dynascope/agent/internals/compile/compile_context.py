@@ -27,7 +27,7 @@ def compile_id_and_attempt() -> tuple[str, int]:
 
 
 def has_compiled() -> bool:
-    """Whether Dynamo has begun to compile a frame in this process (`convert_frame.FRAME_COUNTER`, 2.0)."""
+    """Whether Dynamo has begun to compile in this process (`convert_frame.FRAME_COUNTER`, 2.0)."""
     convert_frame: Any = sys.modules.get("torch._dynamo.convert_frame")
     return getattr(convert_frame, "FRAME_COUNTER", 0) > 0
 

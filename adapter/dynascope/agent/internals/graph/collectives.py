@@ -33,7 +33,10 @@ def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[C
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
-    """Whether the body of an operator (`torch.cond`, a checkpoint) calls one: it may run in another order, or never."""
+    """Whether the body of an operator calls one: of `torch.cond`, or of a checkpoint.
+
+    It may run in another order than it is traced in, or never.
+    """
     bodies = [each for each in graph_module.modules() if each is not graph_module and hasattr(each, "graph")]
     return any(_is_collective(node) for body in bodies for node in body.graph.nodes)
 
@@ -87,7 +90,7 @@ def _collective(node: Any, is_users: Callable[[str], bool], reads_inputs: bool) 
 
 
 def _tensor(example: Any, first: int) -> str:
-    """Return a tensor's dtype, and the sizes that it has in the traced call, from dimension `first` on."""
+    """Return a tensor's dtype, and its sizes in the traced call, from dimension `first` on."""
     if not is_tensor(example):
         return type(example).__name__
     sizes = ", ".join([*("?" for _ in example.shape[:first]), *map(_size, example.shape[first:])])

@@ -81,7 +81,7 @@ class RuntimeLineStops:
 
 
 def _with_rank(breakpoint: Any, frame: types.FrameType) -> Any:
-    """Return the breakpoint with this process's rank in its condition, where `rank` is no name of the program."""
+    """Return the breakpoint with the rank in its condition where the program has no such name."""
     if "rank" not in (breakpoint.condition or ""):
         return breakpoint
     rank = this_process.rank()
