@@ -64,10 +64,14 @@ def all_kinds(lines_above: int) -> list[Problem]:
         path="/model.py", line=8 + lines_above, source=1, kind="set", expression="L['self'].step", value="2"
     )
     skipped = model.CudaGraphsSkipped(path="/model.py", line=9 + lines_above, source=1, reason="cpu device (arg1_1)")
+    about = {"path": "/model.py", "line": 9 + lines_above, "source": 1, "ranks": "1", "others": "0", "difference": "k."}
+    parts, differs = model.Divergence(effect="hangs", collectives="", **about), model.RankDifference(**about)
     return [
         *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), set(), made),
         *recompiles(causes(second.recompiles, compiles, lambda number: None), compiles, made),
         *KINDS["backendFailure"].problems(apart(second.backend_failures), made),
+        *KINDS["divergence"].problems(apart([parts]), made),
+        *KINDS["rankDifference"].problems(apart([differs]), made),
         *KINDS["specialization"].problems(apart([*first.specializations, *second.specializations]), made),
         *KINDS["cudaGraphsSkipped"].problems(apart([skipped]), made),
         *failed_compiles([second.compile], made),

@@ -189,12 +189,8 @@ class BreakpointTable:
             if entry is not None:
                 entry.hit = True
 
-    def never_hit(self, of_children: str) -> list[tuple[BreakpointEntry, str]]:
-        """Return each breakpoint that was never hit, with a sentence, if the reason is known.
-
-        `of_children` says what has become of its child processes; "" without any.
-        """
-        where = f" in this process ({of_children})" if of_children else ""
+    def never_hit(self) -> list[tuple[BreakpointEntry, str]]:
+        """Return each breakpoint that was never hit, with a sentence, if the reason is known."""
         sentences = []
         for entry in self.all():
             why = entry.never_hit
@@ -202,7 +198,7 @@ class BreakpointTable:
                 why = entry.shown().message
             if not entry.hit and why and not getattr(entry.asked, "log_message", None):
                 why = why.removeprefix("Never hit. ")
-                sentences.append((entry, f"{entry.title()}: the breakpoint was never hit{where}. {why}"))
+                sentences.append((entry, f"{entry.title()}: the breakpoint was never hit. {why}"))
         return sentences
 
     def all(self) -> list[BreakpointEntry]:

@@ -87,17 +87,8 @@ class Client(Connection):
         """The arguments of the last `setExceptionBreakpoints`."""
         self.knows_of_children = False
         """Whether the user has been told that child processes are not debugged."""
-        self.has_sessions_of_children = False
-        """Whether it has started a session for a child process."""
         self.settled = False
         """Whether it has sent configurationDone: from then on the adapter configures a new program."""
-
-    @property
-    def of_children(self) -> str:
-        """Return what has become of the program's child processes; "" if there were none."""
-        if self.has_sessions_of_children:
-            return "its child processes have sessions of their own"
-        return "its child processes were not debugged" if self.knows_of_children else ""
 
     @property
     def starts_sessions(self) -> bool:

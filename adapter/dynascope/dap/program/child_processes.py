@@ -45,7 +45,6 @@ async def attend(
         child["name"] = _name(configuration)
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
-            client.has_sessions_of_children = True
             return
         logger.warning("the client did not start a session for a child process: %s", response.message)
     elif not client.knows_of_children:

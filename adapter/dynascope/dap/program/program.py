@@ -132,8 +132,7 @@ class Program(ABC):
         """Send the client `terminated`, once."""
         if not self._ended:
             self._ended = True
-            known = self.client.breakpoints.never_hit(self.client.of_children) if self.configured else ()
-            for entry, sentence in known:
+            for entry, sentence in self.client.breakpoints.never_hit() if self.configured else ():
                 self.say(sentence, "console", entry.source, entry.line())
             self.event("terminated")
 
