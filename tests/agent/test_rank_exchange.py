@@ -21,7 +21,7 @@ STEP = FunctionPlace("/work/model.py", 3, "step")
 
 @pytest.fixture
 def ranks() -> Iterator[list[Exchange]]:
-    server = dist.TCPStore("127.0.0.1", 0, None, True, timeout=datetime.timedelta(seconds=5), wait_for_workers=False)
+    server = dist.TCPStore("127.0.0.1", 0, None, True, timeout=datetime.timedelta(seconds=60), wait_for_workers=False)
     yield [Exchange(JobStore("127.0.0.1", server.port, rank, {GROUP: (0, 1, 2)}), "0") for rank in range(3)]
     del server
 

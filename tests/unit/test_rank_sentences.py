@@ -135,3 +135,8 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
         "all_reduce(sum) of f32[6]."
     )
     assert (alone.path, alone.line) == (PATH, 13)
+
+
+def test_without_the_record_of_the_other_rank_the_collective_alone_is_told() -> None:
+    found = divergences.rank_difference([part([10, 11], [])], [], (1, 0), ("1", "0"), REDUCE)
+    assert (found.line, found.difference) == (13, "")

@@ -53,7 +53,7 @@ def rank_difference(
     differs: its line is told where no line before it differs.
     """
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    parting = first_parting(ours, theirs, names) or differing_values(ours, theirs, names)
+    parting = (first_parting(ours, theirs, names) or differing_values(ours, theirs, names)) if theirs else None
     first = ours[0].compile
     stack, told = [UserFrame(first.path, first.line, first.function)], ""
     if parting is not None:

@@ -306,7 +306,7 @@ class RankDifference(TracedFact, kw_only=True, gc=False):
     others: str
     """The ranks from which they differ."""
     difference: str
-    """What first differs, as a sentence about both (`explain.divergences`)."""
+    """The first difference, as a sentence about one rank of each side (`explain.divergences`)."""
 
 
 class Divergence(RankDifference, kw_only=True, gc=False):

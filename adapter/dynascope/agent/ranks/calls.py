@@ -29,7 +29,7 @@ class FunctionPlace(NamedTuple):
 
 
 class TracedCall(Struct):
-    """What is compiled of one call of a function, which is traced for the `number`th time in this process."""
+    """The compiles of one call of a function: of its first call for which it is compiled, `number` is 0."""
 
     function: FunctionPlace
     number: int
@@ -41,7 +41,7 @@ class TracedCall(Struct):
     earlier: list[list[Collective]] = field(default_factory=list)
     """The collectives of the function's calls before this one."""
     is_compared: bool = True
-    """Whether all of it is known, and nothing was told of it yet."""
+    """Whether to compare it: all its collectives are known, and no divergence was reported for it."""
 
     def collectives(self, group: str) -> list[Collective]:
         """Return the collectives of one process group, in order."""

@@ -177,6 +177,8 @@ def _collectives_told(
 ) -> tuple[Collective | None, str]:
     """Return the collective of this rank that differs, and a sentence about both."""
     mine = call.collectives(each.group)
+    if not theirs.parts:  # the record was too large, or is deleted
+        return (mine[each.collective] if each.collective is not None and each.collective < len(mine) else None), ""
     their = [one for part in theirs.parts for one in part.collectives if one.group == each.group]
     if each.collective is not None:
         at, other = (side[each.collective] if each.collective < len(side) else None for side in (mine, their))

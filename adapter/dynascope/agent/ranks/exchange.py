@@ -25,24 +25,25 @@ _SECONDS = timedelta(seconds=10)
 _MOST_RANKS = 64
 """The most other ranks that are asked, when ranks part, on whose side they are."""
 _MOST_BYTES = 1 << 18
-"""The most bytes that are left of the compiles of one call; without them no value is told."""
+"""The largest record of the compiles of one call, in bytes; a larger one is not stored, and no value is reported."""
 _CALLS_LEFT = 4
-"""Of so many calls the compiles stay in the store."""
+"""The number of calls whose compiles stay in the store; those of older calls are deleted."""
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 
 
 class LeftCall(msgspec.Struct, array_like=True):
-    """What a rank leaves of a call for others: its compiles, and its function's earlier collectives by group."""
+    """The record of a call that a rank stores for other ranks."""
 
     parts: list[PartOfCall]
     earlier: dict[str, list[list[str]]]
+    """The collectives of the function's earlier calls, by process group."""
 
 
 _decode = msgspec.msgpack.Decoder(LeftCall).decode
 
 
 class Disagreement(NamedTuple):
-    """What another rank compiled of the same call, and how it differs."""
+    """A difference between this rank's compiles of a call and those of another rank."""
 
     rank: int
     group: str
@@ -51,7 +52,7 @@ class Disagreement(NamedTuple):
     is_reordered: bool = False
     """Whether both call the same collectives with other tensors in them."""
     gradients: tuple[list[str], list[str]] = ([], [])
-    """The parameters that only this rank uses, and those that only the other one does."""
+    """The parameters that this rank alone uses, and the parameters that the other rank alone uses."""
 
     @property
     def is_of_collectives(self) -> bool:

@@ -182,7 +182,7 @@ class Recorder:
         if self._keeps_guard_costs and ending.guards is not None:
             self._measure_guards(token, ending, facts)
         trails = token.trails()
-        if self._ranks is not None and not ending.is_capture and trails:
+        if not ending.is_capture and trails:
             self._compare_ranks(token, facts, trails[-1])
         self._write(facts, trails)
 
