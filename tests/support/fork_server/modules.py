@@ -102,6 +102,31 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             is_package=hasattr(self._modules[name], "__path__"),
         )
 
+    def _bring(self, name: str) -> None:
+        """Do what an import does, without its locks and specs: they take longer than all the rest."""
+        package, _, child = name.rpartition(".")
+        if package and package not in sys.modules:
+            importlib.import_module(package)
+        if name in sys.modules:
+            return
+        spec = self._spec_of_another_finder(name)
+        module = sys.modules[name] = importlib.util.module_from_spec(spec) if spec else self.restore(name)
+        if name not in self._brought:
+            return  # a module that code has put into `sys.modules`
+        if spec and spec.loader:
+            spec.loader.exec_module(module)
+        else:
+            self.finish(module, name)
+        if package:
+            setattr(sys.modules[package], child, module)
+
+    def _spec_of_another_finder(self, name: str) -> importlib.machinery.ModuleSpec | None:
+        """Return the spec of a finder that waits for a module before this one."""
+        for finder in sys.meta_path[: sys.meta_path.index(self)]:
+            if (spec := finder.find_spec(name, None)) is not None:
+                return spec
+        return None
+
     def restore(self, name: str) -> ModuleType:
         return self._modules.pop(name)
 
@@ -115,12 +140,8 @@ class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         vars(module)["__spec__"] = self._specs[name]  # some modules refuse to be assigned to
         self._depth += 1
         for other in self._brought.get(name, ()):
-            if other in sys.modules or other not in self._modules:
-                continue
-            if other in self._brought:
-                importlib.import_module(other)
-            else:  # a module that code has put into `sys.modules`
-                sys.modules[other] = self.restore(other)
+            if other not in sys.modules and other in self._modules:
+                self._bring(other)
         self._depth -= 1
         for (package, child), value in () if self._depth else self._attributes.items():
             if package in sys.modules:  # the import has given the name to the module

@@ -6,6 +6,7 @@ import atexit
 import gc
 import importlib
 import importlib.machinery
+import inspect
 import io
 import json
 import os
@@ -16,6 +17,7 @@ import socket
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
@@ -33,6 +35,7 @@ IMPORTED = {
         "dynascope_lsp.server",
         "debugpy.adapter.clients",
         "debugpy.launcher.handlers",
+        "psutil",
     ),
 }
 """Not on the command line, where the adapter would see a process of Inductor's."""
@@ -44,8 +47,6 @@ SourcelessFileLoader("put_away_modules", OTHER_MODULE).exec_module(put_away_modu
 guard_latency: Any = types.ModuleType("guard_latency")
 SourcelessFileLoader("guard_latency", GUARD_LATENCY).exec_module(guard_latency)
 Start = Callable[[], object]
-Imported = tuple[dict[str, types.ModuleType], dict[str, list[str]]]
-"""The modules that are put away, and what the import of each has brought with it."""
 
 
 class Server:
@@ -60,7 +61,7 @@ class Server:
         self._selector.register(self._listener, selectors.EVENT_READ, self._fork)
         self._children: dict[socket.socket, int] = {}
         self._own = set(sys.modules)
-        self._imported: Imported | None = None
+        self._put_away: Any = None
 
     def serve(self) -> Start:
         """Serve until standard input ends; in a child, return the function that runs its program."""
@@ -78,7 +79,7 @@ class Server:
     def _fork(self) -> Start | None:
         connection, _ = self._listener.accept()
         process, files = receive(connection)
-        imported = self._imported = self._imported or import_modules(self._own)
+        self._put_away = self._put_away or put_away(self._own)
         if process is None:  # the client only waits for the modules
             connection.close()
             return None
@@ -86,7 +87,7 @@ class Server:
         if pid == 0:
             self._close(connection)
             take_files(process["files"], files)
-            return prepare(process, *imported)
+            return prepare(process, self._put_away)
         for file in files:
             os.close(file)
         self._children[connection] = pid
@@ -143,20 +144,39 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any] | None, list[int]
     return json.loads(text), files
 
 
-def import_modules(own: set[str]) -> Imported:
-    """Import what programs of this server need; with torch, the agent, too."""
+def put_away(own: set[str]) -> Any:
+    """Import what programs of this server need; with torch, the agent, too. Return the finder that has it."""
     gc.disable()
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     packages = PACKAGES.split(os.pathsep)
     sys.path[:0] = packages
     with put_away_modules.Recorder() as recorder:
-        for name in [*IMPORTED[KIND], *(agents_modules() if "torch" in IMPORTED[KIND] else ())]:
+        for name in IMPORTED[KIND]:
+            importlib.import_module(name)
+        for name in [*agents_modules(), *modules_of_a_compile()] if "torch" in IMPORTED[KIND] else ():
             importlib.import_module(name)
     del sys.path[: len(packages)]
     guard_latency.leave_out()
-    gc.freeze()
+    keep_finalizers_from_the_end()
+    remember_files()
     kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
-    return {name: module for name, module in sys.modules.items() if name not in kept}, recorder.brought
+    modules = {name: module for name, module in sys.modules.items() if name not in kept}
+    for name in modules:
+        del sys.modules[name]
+    finder = put_away_modules.PutAway(modules, recorder.brought)
+    gc.freeze()
+    return finder
+
+
+def keep_finalizers_from_the_end() -> None:
+    """Leave out at a program's end the finalizers of what the server has imported: torch's operators take 50 ms."""
+    for each in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        each.atexit = False
+
+
+def remember_files() -> None:
+    """Have `inspect` note which file each module comes from: Dynamo asks it, and it would read links for 40 ms."""
+    inspect.getmodule(put_away.__code__)
 
 
 def agents_modules() -> list[str]:
@@ -170,6 +190,28 @@ def agents_modules() -> list[str]:
     return [".".join(path.relative_to(ADAPTER).with_suffix("").parts) for path in sorted(paths - left_out)]
 
 
+def modules_of_a_compile() -> list[str]:
+    """Return the modules of torch that a first compile imports, as a process of its own finds them."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        import torch
+
+        try:
+            before = set(sys.modules)
+            layer = torch.compile(torch.nn.Linear(2, 2), backend="aot_eager")
+            layer(torch.ones(2)).sum().backward()
+            names = [name for name in sys.modules if name.startswith("torch.") and name not in before]
+            os.write(writer, "\n".join(names).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader) as names:
+        found = names.read().split()
+    os.waitpid(pid, 0)
+    return found
+
+
 def take_files(numbers: list[int], files: list[int]) -> None:
     """Give the received files the numbers that they had."""
     above = max([*numbers, *files]) + 1
@@ -181,7 +223,7 @@ def take_files(numbers: list[int], files: list[int]) -> None:
         os.close(file)
 
 
-def prepare(process: dict[str, Any], modules: dict[str, types.ModuleType], brought: dict[str, list[str]]) -> Start:
+def prepare(process: dict[str, Any], finder: Any) -> Start:
     """Make this process what the one that handed over was; return the function that runs its program."""
     os.environ.clear()
     os.environ.update(process["environment"])
@@ -191,9 +233,7 @@ def prepare(process: dict[str, Any], modules: dict[str, types.ModuleType], broug
         if number not in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_IGN)
     open_standard_files()
-    for name in modules:
-        del sys.modules[name]
-    sys.meta_path.insert(0, put_away_modules.PutAway(modules, brought))
+    sys.meta_path.insert(0, finder)
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     sys.path[:0] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     sys.orig_argv[1:] = process["arguments"]
