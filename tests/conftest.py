@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support import fork_server, guard_latency, legs
+from tests.support import fork_server, legs, torch_in_servers
 from tests.support.backward import gpu_table
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell; programs would inherit it
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    guard_latency.leave_out()
+    torch_in_servers.leave_out_guard_latency()
     if item.get_closest_marker("cuda") is None:
         return
     import torch

@@ -47,7 +47,7 @@ class ForkServer:
             "-P",
             compiled(HERE / "server.py", "<frozen runpy>", self._folder),
             compiled(HERE / "modules.py", "<frozen importlib._put_away>", self._folder),
-            compiled(HERE.parent / "guard_latency.py", "<frozen guard_latency>", self._folder),
+            compiled(HERE.parent / "torch_in_servers.py", "<frozen torch_in_servers>", self._folder),
             self.address,
             os.pathsep.join([*PACKAGES, *_inherited_path()]),
             kind,

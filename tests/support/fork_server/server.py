@@ -17,7 +17,6 @@ import socket
 import sys
 import threading
 import types
-import weakref
 from collections.abc import Callable
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
@@ -39,13 +38,13 @@ IMPORTED = {
     ),
 }
 """Not on the command line, where the adapter would see a process of Inductor's."""
-_, OTHER_MODULE, GUARD_LATENCY, ADDRESS, PACKAGES, KIND = sys.argv
+_, OTHER_MODULE, TORCH, ADDRESS, PACKAGES, KIND = sys.argv
 ADAPTER = Path(PACKAGES.partition(os.pathsep)[0])
 AGENT = ADAPTER / "dynascope" / "agent"
 put_away_modules: Any = types.ModuleType("put_away_modules")
 SourcelessFileLoader("put_away_modules", OTHER_MODULE).exec_module(put_away_modules)
-guard_latency: Any = types.ModuleType("guard_latency")
-SourcelessFileLoader("guard_latency", GUARD_LATENCY).exec_module(guard_latency)
+torch_in_servers: Any = types.ModuleType("torch_in_servers")
+SourcelessFileLoader("torch_in_servers", TORCH).exec_module(torch_in_servers)
 Start = Callable[[], object]
 
 
@@ -153,11 +152,11 @@ def put_away(own: set[str]) -> Any:
     with put_away_modules.Recorder() as recorder:
         for name in IMPORTED[KIND]:
             importlib.import_module(name)
-        for name in [*agents_modules(), *modules_of_a_compile()] if "torch" in IMPORTED[KIND] else ():
+        for name in [*agents_modules(), *torch_in_servers.modules_of_a_compile()] if "torch" in IMPORTED[KIND] else ():
             importlib.import_module(name)
     del sys.path[: len(packages)]
-    guard_latency.leave_out()
-    keep_finalizers_from_the_end()
+    torch_in_servers.leave_out_guard_latency()
+    torch_in_servers.keep_finalizers_from_the_end()
     remember_files()
     kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
     modules = {name: module for name, module in sys.modules.items() if name not in kept}
@@ -166,12 +165,6 @@ def put_away(own: set[str]) -> Any:
     finder = put_away_modules.PutAway(modules, recorder.brought)
     gc.freeze()
     return finder
-
-
-def keep_finalizers_from_the_end() -> None:
-    """Leave out at a program's end the finalizers of what the server has imported: torch's operators take 50 ms."""
-    for each in list(weakref.finalize._registry):  # type: ignore[attr-defined]
-        each.atexit = False
 
 
 def remember_files() -> None:
@@ -188,28 +181,6 @@ def agents_modules() -> list[str]:
     startup = AGENT / "session" / "startup"
     left_out = {*(AGENT / "session" / "api").iterdir(), *startup.glob("*launcher.py"), startup / "runpy.py"}
     return [".".join(path.relative_to(ADAPTER).with_suffix("").parts) for path in sorted(paths - left_out)]
-
-
-def modules_of_a_compile() -> list[str]:
-    """Return the modules of torch that a first compile imports, as a process of its own finds them."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        import torch
-
-        try:
-            before = set(sys.modules)
-            layer = torch.compile(torch.nn.Linear(2, 2), backend="aot_eager")
-            layer(torch.ones(2)).sum().backward()
-            names = [name for name in sys.modules if name.startswith("torch.") and name not in before]
-            os.write(writer, "\n".join(names).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with open(reader) as names:
-        found = names.read().split()
-    os.waitpid(pid, 0)
-    return found
 
 
 def take_files(numbers: list[int], files: list[int]) -> None:

@@ -31,20 +31,6 @@ FOLDER = "tests.programs.lifetimes"
 COLLECTIONS = "on", "off", "threshold 1"
 """How the garbage collector is set before the program begins. Inductor's caches are used with the first alone."""
 _PATH = os.pathsep.join([str(ROOT), str(ROOT / "adapter")])
-_IMPORTED_BY_A_COMPILE = (
-    "sympy.tensor.tensor",
-    "torch._dynamo.backends.cudagraphs",
-    "torch._dynamo.backends.distributed",
-    "torch._dynamo.backends.inductor",
-    "torch._dynamo.repro.after_dynamo",
-    "torch._higher_order_ops.passes.inline_invoke_subgraph",
-    "torch._inductor.compiler_bisector",
-    "torch._subclasses.schema_check_mode",
-    "torch.distributed.tensor.experimental",
-    "torch.export._trace",
-    "torch.fx.experimental.validator",
-)
-"""What a process's first compile imports: a third of a run's time. Not every torch has each."""
 _AGENT = ROOT / "adapter" / "dynascope" / "agent"
 _counted: list[CellType] = []
 _CHANGING = re.compile(
@@ -173,13 +159,14 @@ def _serve(folder: Path) -> None:
     import torch._dynamo
     import torch._inductor.compile_fx  # noqa: F401
 
-    from tests.support import guard_latency
+    from tests.support import torch_in_servers
     from tests.support.nonperturbation import capture, modes  # noqa: F401
 
-    for name in (*_IMPORTED_BY_A_COMPILE, *_agents_modules()):
+    for name in (*torch_in_servers.modules_of_a_compile(), *_agents_modules()):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    guard_latency.leave_out()
+    torch_in_servers.leave_out_guard_latency()
+    torch_in_servers.keep_finalizers_from_the_end()
     gc.collect()
     gc.freeze()  # as a process in which torch has just been imported: no collection visits its modules again and again
     for line in sys.stdin:
