@@ -281,7 +281,7 @@ def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime:
 def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
     client = spawn()
     stops: dict[str, list[tuple[bool, str]]] = {}
-    limits: list[int] = []
+    said: list[int] = []
     threads: list[threading.Thread] = []
     lines = [line(RANKS, "helper"), line(RANKS, "ran")]
 
@@ -299,7 +299,7 @@ def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient
             stop = child.wait_for_stop()
             seen.append((stop.at_compile_time, stop.where()[0]))
             stop.resume()
-        limits.append(child.output("console").count("in a collective of gloo fail after 1800 s"))
+        said.append(child.output("console").count("wait up to 24 hours for a rank that is stopped, and do not fail"))
 
     client.handlers["startDebugging"] = start_debugging
     client.initialize(supportsStartDebuggingRequest=True)
@@ -311,7 +311,7 @@ def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient
     for thread in threads:
         thread.join(30)
     assert stops == {f"Rank {rank}": [(True, "helper [0/0]"), (False, "<module>")] for rank in range(2)}
-    assert limits == [1, 1]
+    assert sorted(said) == [0, 1]  # by one rank alone
     assert "rank 1 -> 30.0" in client.output("stdout")
 
 

@@ -90,8 +90,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, list[dict[str, str]]] = {
     "agent": [
         {
-            "session": "backward exception_filters breakpoints tracing tape inspection suspension recorder documents"
-            " speculation events isolation internals program",
+            "session": "backward exception_filters breakpoints tracing tape inspection suspension recorder ranks"
+            " documents speculation events isolation internals program",
         },
         {
             "backward": "breakpoints inspection suspension events isolation internals program",
@@ -104,7 +104,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
-            "ranks": "tape internals program",
+            "ranks": "tape events internals program",
         },
         {"tape": "inspection events internals program"},
         {

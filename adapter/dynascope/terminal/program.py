@@ -90,5 +90,6 @@ class DebuggedProgram:
             "compiledAutograd": self.compiled_autograd or False,
             # one prompt debugs one process; other child processes run on undebugged
             "subProcess": self.rank is not None,
+            "raiseTimeouts": False,  # those of the other ranks would stay
             "showReturnValue": True,
         }

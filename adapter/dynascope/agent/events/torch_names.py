@@ -22,6 +22,7 @@ TRITON_KERNELS = "torch._inductor.codegen.triton"
 COMPILED_GRAPHS = "torch._inductor.output_code"
 INDUCTOR = "torch._inductor.compile_fx"
 CUDA_GRAPHS = "torch._inductor.cudagraph_trees"
+DISTRIBUTED = "torch.distributed.distributed_c10d"
 
 IMPORTED_LATER = frozenset(
     {
@@ -36,6 +37,7 @@ IMPORTED_LATER = frozenset(
         COMPILED_GRAPHS,
         INDUCTOR,
         CUDA_GRAPHS,
+        DISTRIBUTED,
     }
 )
 """Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""
@@ -66,6 +68,7 @@ BACKEND_FAILURE = Feature("the exception filter `backendFailure`")
 SKIPPED_FRAME = Feature("the exception filter `skippedFrame`")
 CODEGEN = Feature("the exception filter `codegen`")
 NEVER_HIT = Feature("reasons of breakpoints in loaded code")
+TIMEOUTS = Feature("longer time-outs of process groups")
 
 
 @dataclass(frozen=True)
@@ -252,6 +255,16 @@ LOADS = {
     )
 }
 """The functions that load compiled code, each with the name of such code for the user."""
+
+_distributed = partial(_declare, DISTRIBUTED)
+RENDEZVOUS = _distributed("rendezvous", "url, ...", "1.0", TIMEOUTS)
+NEW_PROCESS_GROUP = _distributed(
+    "_new_process_group_helper",
+    "group_size, group_rank, global_ranks_in_group, backend, store, group_name, ...",
+    "1.8",
+    TIMEOUTS,
+)
+SPLIT_GROUP = _distributed("split_group", "parent_pg, split_ranks, timeout, ...", "2.4", TIMEOUTS)
 
 _symbolic_shapes = partial(_declare, "torch.fx.experimental.symbolic_shapes")
 UNINTERESTING_FILES = _symbolic_shapes("uninteresting_files", "", "2.0", STOPS, RECORDING)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 _DISTRIBUTED = "torch.distributed.distributed_c10d"
+
+LONGEST_STOP = timedelta(days=1)
+"""How long other ranks wait for a rank that is stopped, where time-outs are raised."""
 
 
 class JobStore(NamedTuple):
@@ -56,3 +61,20 @@ def collective_timeouts() -> dict[str, float]:
                 seconds = backend.options._timeout.total_seconds()
                 found[backend.name()] = min(seconds, found.get(backend.name(), seconds))
     return found
+
+
+def set_timeouts(by_name: Mapping[str, timedelta]) -> None:
+    """Set the time-outs of groups, by their names, for collectives that begin from now on.
+
+    The job's store gets that of the group of all ranks. `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
+    """
+    distributed: Any = sys.modules.get(_DISTRIBUTED)
+    if distributed is None or not by_name:
+        return
+    world = distributed._world
+    for group in list(world.pg_map):
+        timeout = by_name.get(world.pg_names.get(group, ""))
+        if timeout is not None:
+            group.set_timeout(timeout)
+            if group is world.default_pg:
+                distributed._get_default_store().set_timeout(timeout)

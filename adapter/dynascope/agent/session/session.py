@@ -21,6 +21,7 @@ from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program import collector, observed
+from dynascope.agent.ranks.raised_timeouts import RaisedTimeouts
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
@@ -53,6 +54,7 @@ class AgentSession(SuspensionObserver):
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
         self._settings = Configure(id=0)
         self._end_recording: Callable[[], None] = lambda: None
+        self._raised_timeouts = RaisedTimeouts(self._say)
 
         breakpoints = self.breakpoints = BreakpointKinds(send)
         changed = breakpoints.changed
@@ -95,10 +97,14 @@ class AgentSession(SuspensionObserver):
         self.stops.start_ids_at(settings.first_id)
         if settings.record:
             self._end_recording = process.begin_beside_a_debugger(
-                lambda text: self.send(ConsoleOutput(category="console", output=f"dynascope: {text}\n")),
-                settings.record if isinstance(settings.record, str) else "",
+                self._say, settings.record if isinstance(settings.record, str) else ""
             )
+        if settings.raise_timeouts:
+            self._raised_timeouts.install()
         self.backward.configure(settings)
+
+    def _say(self, text: str) -> None:
+        self.send(ConsoleOutput(category="console", output=f"dynascope: {text}\n"))
 
     def _configure_hook(self) -> None:
         if self.hook is not None:
@@ -148,6 +154,7 @@ class AgentSession(SuspensionObserver):
     def unhook(self) -> None:
         """Remove every hook from Dynamo."""
         self.breakpoints.detach()
+        self._raised_timeouts.remove()
         hook, self.hook = self.hook, None
         if self._timeline_observer is not None:
             self._timeline_observer.remove()
@@ -160,6 +167,7 @@ class AgentSession(SuspensionObserver):
     def end(self) -> None:
         """Resume stopped threads; the program continues without a debugger."""
         self._end_recording()
+        self._raised_timeouts.restore()
         self.stops.cancellation.cancel_all()
         self.stops.release()
         self.suspension.close()

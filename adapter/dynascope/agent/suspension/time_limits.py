@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.process_groups import collective_timeouts
+from dynascope.agent.internals.process_groups import LONGEST_STOP, collective_timeouts
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
 
@@ -32,7 +32,7 @@ class TimeLimits:
                 "(timeout_disable_debugger_detection): then run pytest with --timeout=0.",
             )
         for backend, seconds in collective_timeouts().items():
-            if backend not in self._told:
+            if backend not in self._told and seconds < LONGEST_STOP.total_seconds():
                 self._say(
                     backend,
                     f"While this process is stopped, other ranks that wait for it in a collective of {backend} fail "

@@ -16,7 +16,7 @@ from dynascope.dap.program.compile_status import compile_on
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import merged_stopped
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
+from dynascope.dap.protocol.launch_arguments import INHERITED, AttachArguments, LaunchArguments
 
 
 class DebugpyEvents:
@@ -38,6 +38,7 @@ class DebugpyEvents:
             "output": self._output,
             "debugpyAttach": self._child_process,
             "stopped": self._stopped,
+            "continued": self._continued,
             "breakpoint": self._breakpoint,
             "process": self._process,
             "terminated": self._terminated,
@@ -76,6 +77,7 @@ class DebugpyEvents:
         body = merged_stopped(body, stop, program.client.breakpoints)
         message.body = raw(body)
         program.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
+        program.stopped_at_runtime = stop is None
         if stop is None:
             for entry in map(program.client.breakpoints.get, body.get("hitBreakpointIds", ())):
                 if entry is not None and entry.source is None and not entry.entered:
@@ -84,6 +86,10 @@ class DebugpyEvents:
             if body.get("reason") == "pause":
                 program.in_background(self._send_with_compile(message, body))
                 return False
+        return True
+
+    def _continued(self, message: Envelope) -> bool:
+        self._program.stopped_at_runtime = False
         return True
 
     async def _send_with_compile(self, message: Envelope, body: dict[str, Any]) -> None:
@@ -132,11 +138,7 @@ class DebugpyEvents:
     def _inherited(self) -> dict[str, object]:
         """Return the arguments that a child process's session inherits, and the interpreter."""
         arguments, configuration = self._program.arguments, self._program.configuration
-        inherited: dict[str, object] = {
-            name: configuration[name]
-            for name in ("record", "history", "debugDynamo", "compiledAutograd", "exceptionFilters")
-            if name in configuration
-        }
+        inherited: dict[str, object] = {name: configuration[name] for name in INHERITED if name in configuration}
         if isinstance(arguments, LaunchArguments):
             inherited["python"] = launch.interpreter(arguments)  # debugpy's has SHALLOW_START appended
             inherited["redirectOutput"] = False  # it writes to the files of the program, whose session shows it

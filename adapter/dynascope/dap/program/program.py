@@ -69,6 +69,8 @@ class Program(ABC):
         self.stops = Stops()
         self._capabilities = {"supportsStepBack": True, "supportsRestartFrame": True}
         """Those that depend on the kind of stop, as the client has them since `initialize`."""
+        self.stopped_at_runtime = False
+        """Whether debugpy has stopped the program, where no compile is stopped."""
         self.pausing: set[int] = set()
         """The threads (DAP ids) that were to pause and have not stopped or resumed since."""
         self.ready = False
@@ -132,9 +134,27 @@ class Program(ABC):
         """Send the client `terminated`, once."""
         if not self._ended:
             self._ended = True
+            self._tell_end_at_stop()
             for entry, sentence in self.client.breakpoints.never_hit() if self.configured else ():
                 self.say(sentence, "console", entry.source, entry.line())
             self.event("terminated")
+
+    def _tell_end_at_stop(self) -> None:
+        """Tell where the program was stopped when it ended by something other than the session."""
+        stop = next(iter(self.stops.all()), None)
+        if self.over or not (stop or self.stopped_at_runtime):
+            return
+        self.stopped_at_runtime = False
+        self.stops.clear()
+        name = msgspec.json.decode(self.configuration["name"]) if "name" in self.configuration else "the program"
+        source, line = (stop.frames[0].source, stop.frames[0].line) if stop and stop.frames else (None, None)
+        place = f" at {source.name}:{line}" if source else ""
+        text = (
+            f"{name} has ended while it was stopped{place}: another process, or another of its threads, has ended it."
+        )
+        if name.startswith("Rank "):
+            text += " torchrun ends all ranks when one fails; the session that launched them shows which failed first."
+        self.say(text, source=source, line=line)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run `work` in a task of its own, which is returned; log its failure."""
@@ -161,13 +181,16 @@ class Program(ABC):
         agent.pending.say = self.say
         self.in_background(self._read_agent(agent))
         without_debugpy = self.debugpy is None
+        is_child = isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None
+        raise_timeouts = self.arguments.raise_timeouts
         request = Configure(
             just_my_code=self.arguments.just_my_code,
             debug_dynamo=self.arguments.debug_dynamo,
             history=self.arguments.history,
             stop_on_entry=without_debugpy and self.arguments.stop_on_entry,
-            attached=isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is None,
+            attached=isinstance(self.arguments, AttachArguments) and not is_child,
             record=self.arguments.record,
+            raise_timeouts=is_child if raise_timeouts is None else raise_timeouts,
             compiled_autograd=self.arguments.autograd_backend,
         )
         try:
@@ -194,6 +217,7 @@ class Program(ABC):
         async with contextlib.aclosing(agent.notices()) as notices:
             async for notice in notices:
                 self._on_notice(notice)
+        self._tell_end_at_stop()
         self.stops.clear()
         if agent.unreadable is not None:
             logger.error(agent.unreadable)

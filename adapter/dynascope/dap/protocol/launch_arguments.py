@@ -15,7 +15,9 @@ from msgspec import Raw, field
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions
 from dynascope.wire.dap import DapStruct, Source, StackFrame
 
-OURS = ("runtime", "record", "history", "debugDynamo", "compiledAutograd", "token", "exceptionFilters")
+INHERITED = ("record", "history", "debugDynamo", "compiledAutograd", "raiseTimeouts", "exceptionFilters")
+"""The agent's arguments, which the sessions of child processes have as well."""
+OURS = ("runtime", "token", *INHERITED)
 
 
 class RestartArguments(DapStruct):
@@ -54,6 +56,8 @@ class StartArguments(DapStruct):
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
     compiled_autograd: bool | str = False
     """A backend's name, or True for `inductor`: the program's backwards are captured and compiled with it."""
+    raise_timeouts: bool | None = None
+    """Whether process groups wait for a rank that is stopped; None: in child processes, which are debugged together."""
     token: str | None = None
     exception_filters: list[ExceptionFilterOptions] = field(default_factory=list)
     """The agent's filters that are on besides the client's, whose user interface may not offer them."""

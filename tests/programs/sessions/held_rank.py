@@ -1,0 +1,26 @@
+"""Ranks that allow each other a few seconds, in groups of all and of each pair; run by torchrun."""
+
+import datetime
+
+import torch
+import torch.distributed as dist
+
+LIMIT = datetime.timedelta(seconds=3)
+dist.init_process_group("gloo", timeout=LIMIT)
+rank = dist.get_rank()
+pair = dist.new_group([0, 1], timeout=LIMIT)
+
+
+@torch.compile(backend="aot_eager")
+def step(x):
+    y = x * 2  #: held
+    dist.all_reduce(y)
+    return y + 1
+
+
+result = step(torch.ones(3) * (rank + 1))
+dist.all_reduce(result, group=pair)
+dist.barrier()
+store = dist.distributed_c10d._get_default_store()
+print(f"rank {rank} -> {result[0].item()} {store.timeout.total_seconds():g}", flush=True)
+dist.destroy_process_group()
