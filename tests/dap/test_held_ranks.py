@@ -18,10 +18,10 @@ LONGER_THAN_ALLOWED = 6.0
 
 
 class Job:
-    """A job of torchrun with a session for each rank; one is kept at its first stop, for good or for a while."""
+    """A job of torchrun with a session for each rank; `hold` decides what becomes of rank 1 at its stop."""
 
-    def __init__(self, spawn: Callable[..., DapClient], for_good: bool) -> None:
-        self._spawn, self._for_good = spawn, for_good
+    def __init__(self, spawn: Callable[..., DapClient], hold: Callable[[DapClient, Stop], object]) -> None:
+        self._spawn, self._hold = spawn, hold
         self._threads: list[threading.Thread] = []
         self.told = ""
         self.parent = spawn()
@@ -41,38 +41,49 @@ class Job:
         return code
 
     def _start(self, arguments: Body) -> Body:
-        client = self._spawn()
-        self._threads.append(
-            threading.Thread(target=self._follow, args=(client, arguments["configuration"]), daemon=True)
-        )
+        client, configuration = self._spawn(), arguments["configuration"]
+        self._threads.append(threading.Thread(target=self._follow, args=(client, configuration), daemon=True))
         self._threads[-1].start()
         return {}
 
     def _follow(self, client: DapClient, configuration: Body) -> None:
         client.attach(configuration, {HELD: [line(HELD, "held")]})
         event = client.wait_for_event("stopped", "terminated")
-        if event["event"] == "terminated":
-            return
-        is_held = configuration["name"].startswith("Rank 1")
-        if is_held and not self._for_good:
-            threading.Event().wait(LONGER_THAN_ALLOWED)
-        if not (is_held and self._for_good):
-            Stop(client, event["body"]).resume()
-        client.wait_for_event("terminated")
+        if event["event"] == "stopped":
+            stop = Stop(client, event["body"])
+            if configuration["name"].startswith("Rank 1"):
+                self._hold(client, stop)
+            else:
+                stop.resume()
+            client.wait_for_event("terminated")
         self.told += client.output("console") + client.output("important")
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("raised", [True, False])
-def test_other_ranks_wait_for_one_that_is_stopped(spawn: Callable[..., DapClient], raised: bool) -> None:
-    job = Job(spawn, for_good=not raised)
-    code = job.run(**({} if raised else {"raiseTimeouts": False}))
+def test_other_ranks_wait_for_one_that_is_stopped(spawn: Callable[..., DapClient]) -> None:
+    def resume_late(client: DapClient, stop: Stop) -> None:
+        threading.Event().wait(LONGER_THAN_ALLOWED)
+        stop.resume()
+
+    job = Job(spawn, resume_late)
+    assert job.run() == 0, job.parent.transcript()
     output = job.parent.output("stdout")
-    if raised:
-        assert code == 0, job.parent.transcript()
-        assert "rank 0 -> 14.0 86400" in output and "rank 1 -> 14.0 86400" in output
-        assert job.told.count("and do not fail after 3 s") == 1
-    else:
-        assert code != 0 and "14.0" not in output
-        assert "in a collective of gloo fail after 3 s" in job.told
-        assert f"has ended while it was stopped at held_rank.py:{line(HELD, 'held')}: another process" in job.told
+    assert "rank 0 -> 14.0 86400" in output and "rank 1 -> 14.0 86400" in output
+    assert job.told.count("and do not fail after 3 s") == 1
+
+
+@pytest.mark.matrix
+def test_a_client_that_leaves_restores_the_time_outs(spawn: Callable[..., DapClient]) -> None:
+    job = Job(spawn, lambda client, stop: client.request("disconnect", {"terminateDebuggee": False}))
+    assert job.run() == 0, job.parent.transcript()
+    output = job.parent.output("stdout")
+    assert "rank 0 -> 14.0 86400" in output and "rank 1 -> 14.0 3" in output
+
+
+@pytest.mark.matrix
+def test_a_rank_that_is_ended_at_a_stop_says_where_it_was(spawn: Callable[..., DapClient]) -> None:
+    job = Job(spawn, lambda client, stop: None)
+    assert job.run(raiseTimeouts=False) != 0
+    assert "14.0" not in job.parent.output("stdout")
+    assert "in a collective of gloo fail after 3 s" in job.told
+    assert f"has ended while it was stopped at held_rank.py:{line(HELD, 'held')}: another process" in job.told
