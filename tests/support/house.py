@@ -95,7 +95,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {
             "backward": "breakpoints inspection suspension events isolation internals program",
-            "exception_filters": "breakpoints tracing inspection suspension events internals program",
+            "exception_filters": "breakpoints tracing ranks inspection suspension events internals program",
         },
         {
             "breakpoints": "tracing inspection suspension documents speculation events isolation internals program",

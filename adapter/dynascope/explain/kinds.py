@@ -199,6 +199,11 @@ FILTERS = {
     "skippedFrame": CompilerFilter(
         "skipped frame", "Skipped Frames", "Stop where Dynamo decides to run a function uncompiled."
     ),
+    "divergence": CompilerFilter(
+        "divergence of ranks",
+        "Divergences of Ranks",
+        "Stop a rank of a job where it has compiled other collectives than other ranks, before it calls them.",
+    ),
     "codegen": CompilerFilter(
         "code generation",
         "Code Generation",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import Effect, as_sentence, effect
+from dynascope.explain.divergences import named_ranks
 from dynascope.explain.failures import NO_REASON
-from dynascope.explain.problem import where
+from dynascope.explain.problem import Problem, where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
 from dynascope.explain.remedies import MADE_SINCE, remedies_of
 from dynascope.facts.break_message import BreakMessage
@@ -23,6 +24,19 @@ WHERE_MORE_IS_TOLD = (
     "The guard of each compile, and what helps: `why` at the prompt or in the debug console.\n"
     "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
 )
+
+BACK_TO_WHERE_RANKS_PART = (
+    "Jump to Cursor goes back to the line where the ranks part, Step Back to the compile's last line."
+)
+
+
+def parted(problem: Problem, others: str) -> list[str]:
+    """Return what a rank says that is stopped before it calls other collectives than the others."""
+    names = named_ranks(others)
+    verb = "has" if others.isdecimal() else "have"
+    waits = f"{names} {verb} compiled this call before, and may already wait in a collective."
+    hints = (f"Hint: {each}" for each in problem.remedies)
+    return [problem.effect, *problem.details, waits[:1].upper() + waits[1:], *hints, BACK_TO_WHERE_RANKS_PART]
 
 
 def breaks(messages: Sequence[BreakMessage]) -> str:

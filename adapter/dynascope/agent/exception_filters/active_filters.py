@@ -7,6 +7,7 @@ from functools import partial
 
 from dynascope.agent.breakpoints.hits import Hits
 from dynascope.agent.events.facts import FACT_EVENTS
+from dynascope.agent.exception_filters.divergences import Divergences
 from dynascope.agent.exception_filters.facts import FactFilter, Specializations
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
 from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, StopFor
@@ -28,6 +29,7 @@ SOURCES: dict[str, Callable[[Hook, StopFor], FilterSource]] = {
     "specialization": partial(Specializations, "specialization"),
     "backendFailure": BackendFailures,
     "skippedFrame": SkippedFrames,
+    "divergence": Divergences,
     "codegen": Codegen,
 }
 

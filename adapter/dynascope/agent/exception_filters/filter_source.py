@@ -6,10 +6,9 @@ import traceback
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from dynascope.agent.breakpoints.hits import HitContext, TracedFrame
-from dynascope.agent.events.wrapping import Events
 from dynascope.agent.inspection.inspection import SkippedFrameContext
 from dynascope.agent.internals.compile.exceptions import stack_above
 from dynascope.agent.internals.frames import resume, translators
@@ -35,6 +34,8 @@ class CompilerEvent:
     """One line, as `GB0059: Attempted to call function marked as skipped`."""
     stack: list[Translator] = field(default_factory=list)
     skipped_frame: Any = None
+    is_compiled: bool = False
+    """Whether that frame is compiled, and has not run yet."""
     messages: Sequence[BreakMessage] = ()
     """Those of graph breaks, with their ids in PyTorch's registry."""
     error: BaseException | None = None
@@ -47,7 +48,7 @@ class CompilerEvent:
         """Return (real path, line) of the frames, innermost first, without Dynascope and Dynamo."""
         if not self.stack and self.skipped_frame is not None:
             code: types.CodeType = resume.original_code(self.skipped_frame.f_code)
-            return [(real_path(code.co_filename), code.co_firstlineno)]
+            return [(real_path(code.co_filename), code.co_firstlineno), *self.decided_at]
         lines = [(translators.code_of(frame).co_filename, translators.line_of(frame)) for frame in self.stack]
         return [
             (path if path.startswith("<") else real_path(path), line)
@@ -109,6 +110,12 @@ def traceback_of(frames: Sequence[UserFrame]) -> str | None:
     return "".join(traceback.format_list([traceback.FrameSummary(*each) for each in own])) or None
 
 
+class Subscription(Protocol):
+    """Something that is heard of until `remove`."""
+
+    def remove(self) -> None: ...
+
+
 StopFor = Callable[[CompilerEvent], Stop | None]
 """Returns the stop for an event; None when no condition of the filter is true for it."""
 
@@ -119,14 +126,14 @@ class FilterSource:
     def __init__(self, hook: Hook, stop_for: StopFor) -> None:
         self.hook = hook
         self.stop_for = stop_for
-        self._wrappers: tuple[Events | FilterSource, ...] = ()
+        self._wrappers: tuple[Subscription, ...] = ()
         self.install()
 
     def install(self) -> None:
         """Wrap the functions that report events, and pass the wrappers to `listen`."""
         raise NotImplementedError
 
-    def listen(self, *wrappers: Events | FilterSource) -> None:
+    def listen(self, *wrappers: Subscription) -> None:
         """Register wrappers to be removed with the filter."""
         self._wrappers += wrappers
 
@@ -144,5 +151,5 @@ class FilterSource:
         if event.stack:
             self.hook.stop(state, event.stack, stop)
         else:
-            self.hook.stop_at_skipped_frame(state, event.skipped_frame, stop)
+            self.hook.stop_at_skipped_frame(state, event.skipped_frame, stop, event.is_compiled)
         return True

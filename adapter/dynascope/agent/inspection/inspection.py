@@ -123,16 +123,20 @@ def entered(frame: Any) -> EnteredFrame:
 
 
 class SkippedFrameInspection(Inspection):
-    """The stop at a frame that Dynamo does not trace, above those of the running program."""
+    """The stop at a frame that Dynamo does not trace, or no more, above those of the running program."""
 
-    def __init__(self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
+    def __init__(
+        self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = (), is_compiled: bool = False
+    ) -> None:
         super().__init__((), ids, [entered(frame), *runtime_frames])
         self.symbolic_frames = 1
         self.skipped_frame = frame
-        self.frames[0].name += " [not compiled]"
+        self._is_compiled = is_compiled
+        self.frames[0].name += " [compiled]" if is_compiled else " [not compiled]"
 
     def document_text(self) -> str:
-        return f"# {self.document_name}\n# Dynamo does not trace this frame.\n"
+        why = "Dynamo has compiled this frame." if self._is_compiled else "Dynamo does not trace this frame."
+        return f"# {self.document_name}\n# {why}\n"
 
 
 class SkippedFrameContext:

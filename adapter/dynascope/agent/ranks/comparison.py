@@ -13,6 +13,7 @@ from msgspec import Struct, field, structs
 from dynascope.agent.internals.graph.collectives import collectives_of, has_hidden_collectives, reduced_gradients
 from dynascope.agent.internals.process_groups import JobStore, collective_timeouts, job_store
 from dynascope.agent.program.interruption import is_of_program
+from dynascope.agent.ranks import parted
 from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
 from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.tape.code import is_users
@@ -133,6 +134,7 @@ class RankComparison:
         call.is_compared = False
         facts.divergences.append(fact)
         self._tell(divergences.announced(fact, call.function.name))
+        parted.tell(fact)
 
     def _differs(self, call: TracedCall, each: Disagreement, exchange: Exchange, facts: CompileFacts) -> None:
         effect = "wrong" if each.is_reordered else "hangs" if each.is_of_collectives else "differs"
@@ -143,7 +145,8 @@ class RankComparison:
             call.is_compared = False
             exchange.number_apart(call)
             return
-        if not exchange.tells(call, each.group, effect):
+        is_first = exchange.tells(call, each.group, effect)
+        if not is_first and (effect == "differs" or not parted.is_wanted()):
             return
         ours, others = map(divergences.ranks_text, exchange.sides(call, each.rank, each.group))
         ranks = ours, others
@@ -153,7 +156,11 @@ class RankComparison:
             facts.rank_differences.append(found)
             return
         fact = Divergence(**structs.asdict(found), effect=effect, collectives=told)  # type: ignore[arg-type]
-        self._add(call, fact, facts)
+        if is_first:
+            self._add(call, fact, facts)
+        else:
+            call.is_compared = False
+            parted.tell(fact)
 
 
 def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:

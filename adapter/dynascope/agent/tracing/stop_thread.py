@@ -104,8 +104,8 @@ class StopThread:
         if compile_state.changes_course():
             raise Rewind(compile_state.outermost)
 
-    def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
-        """Stop at a frame that Dynamo does not trace; `frame` is Dynamo's view of it."""
+    def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop, is_compiled: bool = False) -> None:
+        """Stop at a frame that Dynamo does not trace or has compiled; `frame` is its view of it."""
         from dynascope.agent.inspection.inspection import SkippedFrameInspection
 
         if state.compile is not None and state.compile.travel is not None:
@@ -113,7 +113,7 @@ class StopThread:
         look_back = self._look_back_stops.look_back(functools.partial(self._shows_file, state))
 
         def inspection(ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:
-            made = SkippedFrameInspection(frame, ids, runtime_frames)
+            made = SkippedFrameInspection(frame, ids, runtime_frames, is_compiled)
             made.travel_plan = _unless_empty(look_back)
             return made
 

@@ -1,0 +1,53 @@
+"""`divergence`: stop a rank that has compiled other collectives than other ranks, before it calls them."""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any
+
+from dynascope.agent.events.torch_names import CALL_OF_CALLBACK
+from dynascope.agent.events.wrapping import Events
+from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, event_info
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.ranks.parted import PartedRanks
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
+from dynascope.explain import stops
+from dynascope.explain.divergences import divergence_problem
+from dynascope.explain.kinds import FILTERS
+from dynascope.facts.model import Divergence
+
+
+class Divergences(FilterSource, TraceObserver):
+    """Stop where the compiled function is called: it is compiled, recorded and compared, and has not run yet."""
+
+    def install(self) -> None:
+        self._found: dict[int, Divergence] = {}
+        """By thread ident: where the compile in progress parts."""
+        self._frames: dict[int, Any] = {}
+        """By thread ident: Dynamo's view of the frame of that compile."""
+        events = Events(self.hook.failures)
+        events.call_around(CALL_OF_CALLBACK, lambda callback, frame, *state: frame, self._compiled)
+        self.listen(events, PartedRanks(lambda fact: self._found.__setitem__(get_ident(), fact)))
+        self.hook.compiles.observe(self)  # after the histories: Step Back leads into the compile
+
+    def remove(self) -> None:
+        self.hook.compiles.unobserve(self)
+        super().remove()
+
+    def _compiled(self, frame: Any, result: object, error: BaseException | None) -> None:
+        if get_ident() in self._found:
+            self._frames[get_ident()] = frame
+
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        fact, frame = (of_thread.pop(get_ident(), None) for of_thread in (self._found, self._frames))
+        if fact is not None and frame is not None:
+            event = _event(fact, frame)
+            self.hook.outside_trace(lambda state: self.tell(state, event))
+
+
+def _event(fact: Divergence, frame: Any) -> CompilerEvent:
+    problem = divergence_problem(fact)
+    text = "\n".join([problem.title, *stops.parted(problem, fact.others)])
+    lines = [(real_path(each.path), each.line) for each in fact.stack]
+    info = event_info(FILTERS["divergence"].noun, text, [])
+    return CompilerEvent(info, problem.title, skipped_frame=frame, is_compiled=True, decided_at=lines)

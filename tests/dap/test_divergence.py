@@ -1,0 +1,57 @@
+"""The exception filter `divergence`: a rank stops before it calls other collectives than the rank before it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS
+
+from tests.support.dap.client import DapClient, Stop
+from tests.support.dap.ranks import RankSessions
+from tests.support.jobs import FOLDER, Job
+
+PARTS = FOLDER / "diverging" / "branch_on_rank.py"
+AT, _ = Job(PARTS, "aot_eager").parts_at
+
+
+def test_clients_can_list_it() -> None:
+    (told,) = (each for each in ALL_FILTERS if each["filter"] == "divergence")
+    description = "Stop a rank of a job where it has compiled other collectives than other ranks, before it calls them."
+    assert told["description"] == description and told["supportsCondition"]
+
+
+@pytest.mark.matrix
+def test_the_later_rank_stops_and_goes_back_to_where_they_part(
+    spawn: Callable[..., DapClient], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops: list[tuple[str, tuple[str, int]]] = []
+    told: list[str] = []
+    values: list[tuple[str, str]] = []
+
+    def look(rank: int, client: DapClient, stop: Stop) -> None:
+        stops.append((stop.reason, stop.where()))
+        told.append(client.request("exceptionInfo", {"threadId": stop.thread_id})["description"])
+        place = {"source": {"path": str(PARTS)}, "line": AT}
+        (target,) = client.request("gotoTargets", place)["targets"]
+        client.request("goto", {"threadId": stop.thread_id, "targetId": target["id"]})
+        back = client.wait_for_stop()
+        stops.append((back.reason, back.where()))
+        values.append((str(rank), back.locals()["rank"].value))
+        job.parent.request("terminate")
+
+    monkeypatch.setenv("PYTHONPATH", str(FOLDER), prepend=os.pathsep)
+    job = RankSessions(spawn, look)
+    job.run(PARTS, exceptionFilters=[{"filterId": "divergence"}], cwd=str(tmp_path))
+    assert stops == [("exception", ("step [compiled]", 9)), ("goto", ("step [0/0 past]", AT))]
+    (text,), ((rank, value),) = told, values
+    assert rank == value and f"rank is 0 in rank 0, and 1 in rank 1 ({PARTS.name}:" in text
+    other = 1 - int(rank)
+    assert f"Rank {other} has compiled this call before, and may already wait in a collective." in text
+    goes_back = (
+        "Jump to Cursor goes back to the line where the ranks part, Step Back to the compile's last line."
+    )
+    assert text.endswith(goes_back)
+    assert "Rank 0 calls all_reduce(sum) of f32[4] (job.py:29), which rank 1 does not call." in text
