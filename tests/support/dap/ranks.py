@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.dap.client import Body, DapClient, Stop
+from tests.support.dap.client import Body, DapClient, Disconnected, Stop
 
 
 class RankSessions:
-    """The sessions of a job of two ranks; `at_stop` is called with the rank at its first stop."""
+    """The sessions of a job; `at_stop` is called with the rank at its first stop."""
 
-    def __init__(self, spawn: Callable[..., DapClient], at_stop: Callable[[int, DapClient, Stop], object]) -> None:
-        self._spawn, self._at_stop = spawn, at_stop
+    def __init__(
+        self, spawn: Callable[..., DapClient], at_stop: Callable[[int, DapClient, Stop], object], ranks: int = 2
+    ) -> None:
+        self._spawn, self._at_stop, self._ranks = spawn, at_stop, ranks
         self._threads: list[threading.Thread] = []
         self._lines: dict[Path, list[int]] = {}
         self.told = ""
@@ -29,7 +32,7 @@ class RankSessions:
         self.parent.initialize(supportsStartDebuggingRequest=True)
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-        command = ["--nproc-per-node=2", f"--master-port={port}", str(path)]
+        command = [f"--nproc-per-node={self._ranks}", f"--master-port={port}", str(path)]
         launch = {"module": "torch.distributed.run", "args": command, "console": "internalConsole"}
         self.parent.launch(launch | arguments)
         code = self.parent.wait_for_end()
@@ -49,5 +52,6 @@ class RankSessions:
         if event["event"] == "stopped":
             rank = int(configuration["name"].split()[1])
             self._at_stop(rank, client, Stop(client, event["body"]))
-            client.wait_for_event("terminated")
+            with contextlib.suppress(Disconnected):  # `at_stop` may have seen the end
+                client.wait_for_event("terminated")
         self.told += client.output("console") + client.output("important")

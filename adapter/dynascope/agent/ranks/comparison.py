@@ -104,6 +104,9 @@ class RankComparison:
                 self._differs(call, each, exchange, facts)
             if self._waits and call.is_over and call.is_compared and call.earlier:
                 self._is_alone(call, exchange, facts)
+            if call.is_compared and parted.is_wanted() and (fact := exchange.divergence(call)) is not None:
+                call.is_compared = False
+                parted.tell(fact)
         except sys.modules["torch.distributed"].DistError:  # the store is gone, or does not answer in time
             self.end()
 
@@ -127,13 +130,15 @@ class RankComparison:
                 continue
             if exchange.tells(call, group, "alone"):
                 others = divergences.ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
-                self._add(call, divergences.alone(call.parts[0], *at, (str(exchange.rank), others)), facts)
+                fact = divergences.alone(call.parts[0], *at, (str(exchange.rank), others))
+                self._add(call, fact, exchange, facts)
             return
 
-    def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
+    def _add(self, call: TracedCall, fact: Divergence, exchange: Exchange, facts: CompileFacts) -> None:
         call.is_compared = False
         facts.divergences.append(fact)
         self._tell(divergences.announced(fact, call.function.name))
+        exchange.leave_divergence(call, fact)
         parted.tell(fact)
 
     def _differs(self, call: TracedCall, each: Disagreement, exchange: Exchange, facts: CompileFacts) -> None:
@@ -157,7 +162,7 @@ class RankComparison:
             return
         fact = Divergence(**structs.asdict(found), effect=effect, collectives=told)  # type: ignore[arg-type]
         if is_first:
-            self._add(call, fact, facts)
+            self._add(call, fact, exchange, facts)
         else:
             call.is_compared = False
             parted.tell(fact)

@@ -20,6 +20,7 @@ import msgspec
 from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.ranks import PartOfCall, decisions, of_inputs, running
+from dynascope.facts.model import Divergence
 
 _SECONDS = timedelta(seconds=10)
 _MOST_RANKS = 64
@@ -40,6 +41,7 @@ class LeftCall(msgspec.Struct, array_like=True):
 
 
 _decode = msgspec.msgpack.Decoder(LeftCall).decode
+_decode_divergence = msgspec.msgpack.Decoder(Divergence).decode
 
 
 class Disagreement(NamedTuple):
@@ -174,6 +176,15 @@ class Exchange:
     def tells(self, call: TracedCall, group: str, what: str) -> bool:
         """Whether this rank is the first that tells it of a call."""
         return self._first(f"{_name(call)}/{group}/told/{what}", "")[1] == self.rank
+
+    def leave_divergence(self, call: TracedCall, found: Divergence) -> None:
+        """Leave word for ranks that compile this call later: under a debugger they stop, too."""
+        self._store.set(f"{_name(call)}/parts", _encode(found))
+
+    def divergence(self, call: TracedCall) -> Divergence | None:
+        """Return what another rank has found of this call."""
+        key = f"{_name(call)}/parts"
+        return _decode_divergence(self._store.get(key)) if self._store.check([key]) else None
 
     def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
         """Return the ranks that compile what this one does, and what `other` does."""
