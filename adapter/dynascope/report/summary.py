@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from dynascope.explain import ranks
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem
 from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
-from dynascope.facts.process_names import compile_names, process_name
+from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.report.sources import shown_path
@@ -56,10 +57,14 @@ class Summary(Struct):
 
     @property
     def processes(self) -> str:
-        """Return `2 processes: rank 0, rank 1` for those that have compiles; "" for a single one."""
+        """Return `ranks 0-3` for processes that have compiles; "" for a single one."""
         compiled = {each.run for each in self.compiles}
-        names = [process_name(run) for run in self.runs if run.id in compiled]
-        return f"{len(names)} processes: {', '.join(sorted(names))}" if len(names) > 1 else ""
+        return ranks.processes([run for run in self.runs if run.id in compiled])
+
+    @property
+    def ranks(self) -> str:
+        """Return whether the ranks of a job compiled alike; "" where there are none."""
+        return ranks.compared(self.runs, self.compiles, self.problems)
 
     def of_kind(self, kind: str) -> list[Problem]:
         """Return the problems below the heading of a kind."""

@@ -73,6 +73,8 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
         return
     if told := ending(summary.runs, {each.run for each in summary.compiles}):
         console.print(escape(told))
+    if summary.ranks:
+        console.print(escape(summary.ranks))
     console.print(totals(summary.compiles, summary.problems))
     if summary.is_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")

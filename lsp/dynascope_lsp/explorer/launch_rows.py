@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable
 
 import msgspec
+from dynascope.explain import ranks
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
 from dynascope.explain.not_recorded import KILLED, NOT_ENDED, ending
 from dynascope.explain.of_launch import ProblemsOfLaunch
@@ -16,7 +17,6 @@ from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
-from dynascope.facts.process_names import process_name
 from dynascope.facts.reader import Reader
 from msgspec import Struct
 
@@ -27,16 +27,15 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
     """Return a launch with its program, its time and what went wrong in it."""
     run = launch.first
     icon, severity = _icon(launch)
-    processes = len(launch.compiling)
     state, why = _state(launch)
     sums = ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
-    parts = [when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
+    parts = [when(run.began), state, sums, ranks.number_of(launch.compiling), _torch(run)]
     details = [
         run.program,
         f"in {run.folder}{'' if run.host == platform.node() else f' on {run.host}'}",
         time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began)),
         f"{_torch(run)}, Python {run.python_version}",
-        ", ".join(map(process_name, launch.compiling)) if processes > 1 else "",
+        ranks.processes(launch.compiling),
         f"{counted(launch.compiles, 'compile')}, {counted(launch.graphs, 'graph')}, {sums}",
         why,
     ]

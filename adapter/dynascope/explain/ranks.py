@@ -1,0 +1,82 @@
+"""Say which processes of a launch have compiled, whether its ranks did so alike, and which took longer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from statistics import median_low
+
+from dynascope.explain.divergences import named_ranks, ranks_text
+from dynascope.explain.problem import Problem, where
+from dynascope.facts import model
+from dynascope.facts.counts import counted, seconds
+from dynascope.facts.process_names import process_name
+
+_NAMED = 4
+"""The most processes, or sides of ranks, that are named; of more the number is told."""
+_SLOWER, _SECONDS = 1.5, 1.0
+"""How many times as long as most ranks, and how much longer, a rank compiles that is told as slow."""
+
+
+def processes(runs: Collection[model.Run]) -> str:
+    """Return `ranks 0-3 and process 4711` for processes of one launch; "" for a single one."""
+    if len(runs) < 2:
+        return ""
+    ranks = [run.rank for run in runs if run.rank is not None]
+    others = sorted(process_name(run) for run in runs if run.rank is None)
+    parts = [named_ranks(ranks_text(ranks))] if ranks else []
+    parts += [", ".join(others) if len(others) <= _NAMED else f"{len(others)} processes"] if others else []
+    return " and ".join(parts)
+
+
+def number_of(runs: Sequence[model.Run]) -> str:
+    """Return `4 ranks`, or `5 processes` where some are no ranks; "" for a single one."""
+    if len(runs) < 2:
+        return ""
+    if all(run.rank is not None for run in runs):
+        return counted(len(runs), "rank")
+    return counted(len(runs), "process", "processes")
+
+
+def compared(runs: Iterable[model.Run], compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
+    """Return whether the ranks compiled alike; "" where there is one rank or none."""
+    by_run = {run.id: run.rank for run in runs if run.rank is not None}
+    made: dict[int, list[model.Compile]] = {}
+    for each in compiles:
+        if each.run in by_run:
+            made.setdefault(by_run[each.run], []).append(each)
+    if len(made) < 2:
+        return ""
+    return " ".join(filter(None, [_alike(made, list(problems)), _slow(made)]))
+
+
+def _alike(made: dict[int, list[model.Compile]], problems: list[Problem]) -> str:
+    for kind, more in (("divergence", ""), ("rankDifference", ", with the same collectives")):
+        found = next((each for each in problems if each.kind == kind), None)
+        if found is not None:
+            return f"{found.cause[:1].upper()}{found.cause[1:]} at {where(found.place.path, found.place.line)}{more}."
+    sides: dict[frozenset[tuple[object, int]], list[int]] = {}
+    for rank, compiles in made.items():
+        sides.setdefault(_signature(compiles), []).append(rank)
+    if len(sides) == 1:
+        return f"{len(made)} ranks compiled alike."
+    named = "; ".join(named_ranks(ranks_text(ranks)) for ranks in sides.values()) if len(sides) <= _NAMED else ""
+    return f"The ranks compiled in {len(sides)} ways{f': {named}' if named else ''}."
+
+
+def _signature(compiles: Iterable[model.Compile]) -> frozenset[tuple[object, int]]:
+    """Return what is equal for ranks that compiled the same functions into equally large graphs."""
+    made = Counter((each.path, each.line, each.resumes_at, each.status, each.graphs, each.nodes) for each in compiles)
+    return frozenset(made.items())
+
+
+def _slow(made: dict[int, list[model.Compile]]) -> str:
+    """Return which ranks compiled for much longer than most of them."""
+    took = {rank: sum(each.seconds - each.rank_wait_seconds for each in compiles) for rank, compiles in made.items()}
+    usual = median_low(took.values())
+    slow = sorted(rank for rank, spent in took.items() if spent > max(usual * _SLOWER, usual + _SECONDS))
+    if not slow or len(slow) * 2 >= len(took):
+        return ""
+    longest = max(took[rank] for rank in slow)
+    name = named_ranks(ranks_text(slow))
+    return f"{name[:1].upper()}{name[1:]} compiled for {seconds(longest)}, most ranks for {seconds(usual)}."

@@ -1,0 +1,89 @@
+"""What a report says of the ranks of a job as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from dynascope.explain import ranks
+from dynascope.explain.problem import Place, Problem
+from dynascope.facts import model
+
+
+def run(number: int, rank: int | None) -> model.Run:
+    return model.Run(
+        id=number,
+        launch="a",
+        program="train.py",
+        pid=4700 + number,
+        rank=rank,
+        began=0.0,
+        folder="",
+        host="",
+        torch_version="2.13.0",
+        python_version="3.11",
+    )
+
+
+def compiled(number: int, seconds: float = 1.0, **more: Any) -> model.Compile:
+    parts = {"compile_id": "0/0", "function": "step", "path": "/model.py", "line": 3, "status": "compiled"}
+    return model.Compile(run=number, began=0.0, seconds=seconds, graphs=1, **parts | more)
+
+
+def told(compiles: Iterable[model.Compile], problems: Iterable[Problem] = (), count: int = 4) -> str:
+    return ranks.compared([run(number, number) for number in range(count)], compiles, problems)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "processes", "count"),
+    [
+        ([0], "", ""),
+        ([0, 1, 2, 3], "ranks 0-3", "4 ranks"),
+        ([None, 1, 11], "ranks 1, 11 and process 4700", "3 processes"),
+        ([None, None], "process 4700, process 4701", "2 processes"),
+        ([None] * 5 + [0], "rank 0 and 5 processes", "6 processes"),
+        ([*range(1024)], "ranks 0-1023", "1024 ranks"),
+    ],
+)
+def test_processes_are_named_briefly(numbers: list[int | None], processes: str, count: str) -> None:
+    runs = [run(number, rank) for number, rank in enumerate(numbers)]
+    assert ranks.processes(runs) == processes and ranks.number_of(runs) == count
+
+
+def test_a_single_rank_is_compared_with_nothing() -> None:
+    assert told([compiled(0)]) == "" and told([compiled(7)]) == ""
+
+
+def test_ranks_that_compile_alike() -> None:
+    assert told(map(compiled, range(4))) == "4 ranks compiled alike."
+
+
+def test_ranks_that_compile_other_functions() -> None:
+    stages = [compiled(number, line=3 + number // 2 * 9) for number in range(4)]
+    assert told(stages) == "The ranks compiled in 2 ways: ranks 0, 1; ranks 2, 3."
+    every = [compiled(number, line=number) for number in range(6)]
+    assert told(every, count=6) == "The ranks compiled in 6 ways."
+
+
+def test_ranks_that_part_and_that_differ() -> None:
+    problems = [
+        Problem(id="", kind=kind, cause=f"rank 1 {verb} from ranks 0, 2", title="", place=Place("/code/model.py", 8))
+        for kind, verb in (("rankDifference", "differs"), ("divergence", "parts"))
+    ]
+    compiles = [*map(compiled, range(3))]
+    assert told(compiles, problems) == "Rank 1 parts from ranks 0, 2 at model.py:8."
+    assert told(compiles, problems[:1]) == "Rank 1 differs from ranks 0, 2 at model.py:8, with the same collectives."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "slow"),
+    [
+        ([2.0, 2.1, 2.2, 9.0], " Rank 3 compiled for 9.0 s, most ranks for 2.1 s."),
+        ([0.1, 0.1, 0.1, 0.9], ""),
+        ([20.0, 20.0, 20.0, 26.0], ""),
+        ([2.0, 2.0, 9.0, 9.0], ""),
+    ],
+)
+def test_a_rank_that_compiles_for_much_longer(seconds: list[float], slow: str) -> None:
+    assert told(map(compiled, range(4), seconds)) == f"4 ranks compiled alike.{slow}"
