@@ -63,7 +63,8 @@ def test_no_name_is_wrapped_twice_by_a_session_and_a_recording() -> None:
         session.break_in("aten.add")
         heard_by = {name: len(wrapped.subscribers) for name, wrapped in wrapping._wrapped.items()}
         number = times_wrapped()
-        assert number and not {name.name: times for name, times in number.items() if times != 1}
+        # another test may have left a wrapper that only forwards
+        assert number and not {name.name: n for name, n in number.items() if n > 1 + before.get(name, 0)}
     assert heard_by[torch_names.PUSH_TX] == 3 and heard_by[torch_names.RECOMPILATION_REASONS] == 4
     assert times_wrapped() == before
 

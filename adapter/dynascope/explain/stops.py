@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import Effect, as_sentence, effect
-from dynascope.explain.divergences import named_ranks
 from dynascope.explain.failures import NO_REASON
 from dynascope.explain.problem import Problem, where
 from dynascope.explain.recompiles import LIMIT_REMEDY, RecompileKind, failed_guard, title
@@ -25,18 +24,20 @@ WHERE_MORE_IS_TOLD = (
     "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
 )
 
+OTHERS_MAY_WAIT = "Ranks that have compiled this call before this one may already wait in a collective."
 BACK_TO_WHERE_RANKS_PART = (
     "Jump to Cursor goes back to the line where the ranks part, Step Back to the compile's last line."
 )
 
 
-def parted(problem: Problem, others: str) -> list[str]:
-    """Return what a rank says that is stopped before it calls other collectives than the others."""
-    names = named_ranks(others)
-    verb = "has" if others.isdecimal() else "have"
-    waits = f"{names} {verb} compiled this call before, and may already wait in a collective."
+def parted(problem: Problem, goes_back: bool) -> list[str]:
+    """Return what a rank says that is stopped before it calls other collectives than the others.
+
+    `goes_back`: whether the debugger can go back to the line where they part.
+    """
     hints = (f"Hint: {each}" for each in problem.remedies)
-    return [problem.effect, *problem.details, waits[:1].upper() + waits[1:], *hints, BACK_TO_WHERE_RANKS_PART]
+    back = [BACK_TO_WHERE_RANKS_PART] if goes_back else []
+    return [problem.effect, *problem.details, OTHERS_MAY_WAIT, *hints, *back]
 
 
 def breaks(messages: Sequence[BreakMessage]) -> str:

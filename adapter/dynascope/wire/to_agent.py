@@ -35,8 +35,8 @@ class Configure(Request, tag="configure", kw_only=True):
     """
     history: bool = True
     """Record what becomes of each value in compiles that may stop."""
-    raise_timeouts: bool = False
-    """Have process groups wait for a rank that is stopped: all ranks are debugged."""
+    raise_timeouts: bool | None = False
+    """Have process groups wait for a rank that is stopped; None: where all ranks are on this machine."""
     compiled_autograd: str | None = None
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
     first_id: int = FIRST_AGENT_ID

@@ -14,13 +14,15 @@ pair = dist.new_group([0, 1], timeout=LIMIT)
 @torch.compile(backend="aot_eager")
 def step(x):
     y = x * 2  #: held
-    dist.all_reduce(y)
+    dist.all_reduce(y, group=pair)
     return y + 1
 
 
 result = step(torch.ones(3) * (rank + 1))
-dist.all_reduce(result, group=pair)
+dist.all_reduce(result)
 dist.barrier()
-store = dist.distributed_c10d._get_default_store()
-print(f"rank {rank} -> {result[0].item()} {store.timeout.total_seconds():g}", flush=True)
+cpu = torch.device("cpu")
+limits = [group._get_backend(cpu).options._timeout for group in (dist.group.WORLD, pair)]
+limits.append(dist.distributed_c10d._get_default_store().timeout)
+print(f"rank {rank} -> {result[0].item()}", *(f"{each.total_seconds():g}" for each in limits), flush=True)
 dist.destroy_process_group()

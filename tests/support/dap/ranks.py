@@ -21,8 +21,7 @@ class RankSessions:
         self._spawn, self._at_stop, self._ranks = spawn, at_stop, ranks
         self._threads: list[threading.Thread] = []
         self._lines: dict[Path, list[int]] = {}
-        self.told = ""
-        """The output of the debugger in the sessions of the ranks."""
+        self._told: dict[int, str] = {}
         self.parent = spawn()
 
     def run(self, path: Path, *lines: int, **arguments: Any) -> int:
@@ -40,6 +39,11 @@ class RankSessions:
             thread.join(30)
         return code
 
+    @property
+    def told(self) -> str:
+        """Return the output of the debugger in the sessions of the ranks."""
+        return "".join(self._told.values())
+
     def _start(self, arguments: Body) -> Body:
         client, configuration = self._spawn(), arguments["configuration"]
         self._threads.append(threading.Thread(target=self._follow, args=(client, configuration), daemon=True))
@@ -49,9 +53,9 @@ class RankSessions:
     def _follow(self, client: DapClient, configuration: Body) -> None:
         client.attach(configuration, self._lines)
         event = client.wait_for_event("stopped", "terminated")
+        rank = int(configuration["name"].split()[1])
         if event["event"] == "stopped":
-            rank = int(configuration["name"].split()[1])
             self._at_stop(rank, client, Stop(client, event["body"]))
             with contextlib.suppress(Disconnected):  # `at_stop` may have seen the end
                 client.wait_for_event("terminated")
-        self.told += client.output("console") + client.output("important")
+        self._told[rank] = client.output("console") + client.output("important")

@@ -21,33 +21,38 @@ class Divergences(FilterSource, TraceObserver):
     """Stop where the compiled function is called: it is compiled, recorded and compared, and has not run yet."""
 
     def install(self) -> None:
-        self._found: dict[int, Divergence] = {}
-        """By thread ident: where the compile in progress parts."""
+        self._found: dict[int, tuple[Divergence, bool]] = {}
+        """By thread ident: where the compile in progress parts, and whether this rank does."""
         self._frames: dict[int, Any] = {}
         """By thread ident: Dynamo's view of the frame of that compile."""
         events = Events(self.hook.failures)
         events.call_around(CALL_OF_CALLBACK, lambda callback, frame, *state: frame, self._compiled)
-        self.listen(events, PartedRanks(lambda fact: self._found.__setitem__(get_ident(), fact)))
+        self.listen(events, PartedRanks(self._parts))
         self.hook.compiles.observe(self)  # after the histories: Step Back leads into the compile
 
     def remove(self) -> None:
         self.hook.compiles.unobserve(self)
         super().remove()
 
+    def _parts(self, fact: Divergence, is_own: bool) -> None:
+        state = self.hook.threads.existing()
+        if state is None or not state.is_stopped:  # not what the debug console compiles
+            self._found[get_ident()] = fact, is_own
+
     def _compiled(self, frame: Any, result: object, error: BaseException | None) -> None:
         if get_ident() in self._found:
             self._frames[get_ident()] = frame
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        fact, frame = (of_thread.pop(get_ident(), None) for of_thread in (self._found, self._frames))
-        if fact is not None and frame is not None:
-            event = _event(fact, frame)
+        found, frame = self._found.pop(get_ident(), None), self._frames.pop(get_ident(), None)
+        if found is not None and frame is not None:
+            event = self._event(*found, frame)
             self.hook.outside_trace(lambda state: self.tell(state, event))
 
-
-def _event(fact: Divergence, frame: Any) -> CompilerEvent:
-    problem = divergence_problem(fact)
-    text = "\n".join([problem.title, *stops.parted(problem, fact.others)])
-    lines = [(real_path(each.path), each.line) for each in fact.stack]
-    info = event_info(FILTERS["divergence"].noun, text, [])
-    return CompilerEvent(info, problem.title, skipped_frame=frame, is_compiled=True, decided_at=lines)
+    def _event(self, fact: Divergence, is_own: bool, frame: Any) -> CompilerEvent:
+        problem = divergence_problem(fact)
+        goes_back = is_own and self.hook.histories.are_recorded
+        text = "\n".join([problem.title, *stops.parted(problem, goes_back)])
+        lines = [(real_path(each.path), each.line) for each in fact.stack]
+        info = event_info(FILTERS["divergence"].noun, text, [])
+        return CompilerEvent(info, problem.title, skipped_frame=frame, is_compiled=True, decided_at=lines)

@@ -63,18 +63,41 @@ def collective_timeouts() -> dict[str, float]:
     return found
 
 
-def set_timeouts(by_name: Mapping[str, timedelta]) -> None:
-    """Set the time-outs of groups, by their names, for collectives that begin from now on.
+def default_timeout(parent: Any) -> timedelta | None:
+    """Return the time-out of a group that is split from another, or from that of all ranks, without one of its own.
 
-    The job's store gets that of the group of all ranks. `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
+    `distributed_c10d._get_default_timeout` (2.1).
+    """
+    distributed: Any = sys.modules[_DISTRIBUTED]
+    with contextlib.suppress(Exception):  # torch says what is wrong when it splits the group
+        backend, _ = distributed._world.pg_map[parent or distributed._get_default_group()]
+        return distributed._get_default_timeout(distributed.Backend(backend))  # type: ignore[no-any-return]
+    return None
+
+
+def set_raised_timeouts(asked: Mapping[str, timedelta], of_store: timedelta | None) -> None:
+    """Set the time-outs of groups, by their names, that are `LONGEST_STOP`, for collectives that begin from now on.
+
+    `of_store` is that of the job's store. A group that has none that can be set, or is destroyed meanwhile, keeps its
+    own. `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
     """
     distributed: Any = sys.modules.get(_DISTRIBUTED)
-    if distributed is None or not by_name:
+    if distributed is None or not asked:
         return
     world = distributed._world
     for group in list(world.pg_map):
-        timeout = by_name.get(world.pg_names.get(group, ""))
-        if timeout is not None:
-            group.set_timeout(timeout)
-            if group is world.default_pg:
-                distributed._get_default_store().set_timeout(timeout)
+        timeout = asked.get(world.pg_names.get(group, ""))
+        if timeout is not None and _is_raised(group):
+            with contextlib.suppress(RuntimeError):
+                group.set_timeout(timeout)
+    if of_store is not None:
+        with contextlib.suppress(RuntimeError, ValueError, KeyError):
+            store = distributed._get_default_store()
+            if store.timeout == LONGEST_STOP:
+                store.set_timeout(of_store)
+
+
+def _is_raised(group: Any) -> bool:
+    with contextlib.suppress(RuntimeError, AttributeError):  # not every backend has options
+        return any(group._get_backend(device).options._timeout == LONGEST_STOP for device in group._device_types)
+    return False

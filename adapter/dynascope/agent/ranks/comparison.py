@@ -106,7 +106,7 @@ class RankComparison:
                 self._is_alone(call, exchange, facts)
             if call.is_compared and parted.is_wanted() and (fact := exchange.divergence(call)) is not None:
                 call.is_compared = False
-                parted.tell(fact)
+                parted.tell(fact, is_own=False)
         except sys.modules["torch.distributed"].DistError:  # the store is gone, or does not answer in time
             self.end()
 
@@ -131,15 +131,15 @@ class RankComparison:
             if exchange.tells(call, group, "alone"):
                 others = divergences.ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
                 fact = divergences.alone(call.parts[0], *at, (str(exchange.rank), others))
-                self._add(call, fact, exchange, facts)
+                self._add(call, fact, facts)
+                exchange.leave_divergence(call, group, fact)
             return
 
-    def _add(self, call: TracedCall, fact: Divergence, exchange: Exchange, facts: CompileFacts) -> None:
+    def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
         call.is_compared = False
         facts.divergences.append(fact)
         self._tell(divergences.announced(fact, call.function.name))
-        exchange.leave_divergence(call, fact)
-        parted.tell(fact)
+        parted.tell(fact, is_own=True)
 
     def _differs(self, call: TracedCall, each: Disagreement, exchange: Exchange, facts: CompileFacts) -> None:
         effect = "wrong" if each.is_reordered else "hangs" if each.is_of_collectives else "differs"
@@ -162,10 +162,11 @@ class RankComparison:
             return
         fact = Divergence(**structs.asdict(found), effect=effect, collectives=told)  # type: ignore[arg-type]
         if is_first:
-            self._add(call, fact, exchange, facts)
+            self._add(call, fact, facts)
+            exchange.leave_divergence(call, each.group, fact)
         else:
             call.is_compared = False
-            parted.tell(fact)
+            parted.tell(fact, is_own=True)
 
 
 def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:

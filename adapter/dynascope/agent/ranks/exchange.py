@@ -177,14 +177,16 @@ class Exchange:
         """Whether this rank is the first that tells it of a call."""
         return self._first(f"{_name(call)}/{group}/told/{what}", "")[1] == self.rank
 
-    def leave_divergence(self, call: TracedCall, found: Divergence) -> None:
-        """Leave word for ranks that compile this call later: under a debugger they stop, too."""
-        self._store.set(f"{_name(call)}/parts", _encode(found))
+    def leave_divergence(self, call: TracedCall, group: str, found: Divergence) -> None:
+        """Leave word for ranks of a group that compile this call later: under a debugger they stop, too."""
+        self._store.set(f"{_name(call)}/{group}/parts", _encode(found))
 
     def divergence(self, call: TracedCall) -> Divergence | None:
-        """Return what another rank has found of this call."""
-        key = f"{_name(call)}/parts"
-        return _decode_divergence(self._store.get(key)) if self._store.check([key]) else None
+        """Return what another rank has found of this call, in a group of both."""
+        if call.number and self._store.check([_apart(call)]):
+            return None
+        keys = (f"{_name(call)}/{group}/parts" for group in self.groups)
+        return next((_decode_divergence(self._store.get(key)) for key in keys if self._store.check([key])), None)
 
     def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
         """Return the ranks that compile what this one does, and what `other` does."""

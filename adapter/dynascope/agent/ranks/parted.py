@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from dynascope.facts.model import Divergence
 
-Parted = Callable[[Divergence], object]
+Parted = Callable[[Divergence, bool], object]
+"""Called with the fact, and whether this rank parts; else only other ranks do, which it meets in the same call."""
 _subscribers: tuple[Parted, ...] = ()
 
 
@@ -29,7 +30,7 @@ def is_wanted() -> bool:
     return bool(_subscribers)
 
 
-def tell(fact: Divergence) -> None:
+def tell(fact: Divergence, is_own: bool) -> None:
     """Call the subscribers."""
     for parted in _subscribers:
-        parted(fact)
+        parted(fact, is_own)

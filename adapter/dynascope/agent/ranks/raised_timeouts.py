@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import os
 import sys
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from dynascope.agent.events.torch_names import DISTRIBUTED, NEW_PROCESS_GROUP, RENDEZVOUS, SPLIT_GROUP
 from dynascope.agent.events.wrapping import Events
-from dynascope.agent.internals.process_groups import LONGEST_STOP, set_timeouts
+from dynascope.agent.internals.process_groups import LONGEST_STOP, default_timeout, set_raised_timeouts
 from dynascope.agent.program.import_hooks import when_imported
 
 _SAID = (
     "Process groups of this job wait up to {hours:g} hours for a rank that is stopped, and do not fail after "
     '{seconds:g} s. "raiseTimeouts": false in the launch configuration leaves their time-outs as they are.'
 )
+
+
+def all_ranks_are_here() -> bool:
+    """Whether torchrun has started all ranks on this machine; True for other launchers."""
+    here = os.environ.get("LOCAL_WORLD_SIZE")
+    return here is None or here == os.environ.get("WORLD_SIZE")
 
 
 class RaisedTimeouts:
@@ -31,8 +40,12 @@ class RaisedTimeouts:
         self._say = say
         self._events = Events()
         self._not_yet_imported: Callable[[], None] = lambda: None
-        self._raised: dict[str, timedelta] = {}
+        self._lock = threading.Lock()
+        self._asked: dict[str, timedelta] = {}
         """What the program asked for, by the name of the group."""
+        self._store: timedelta | None = None
+        """The time-out of the store on which the ranks met."""
+        self._is_over = False
         self._is_said = False
 
     def install(self) -> None:
@@ -45,9 +58,10 @@ class RaisedTimeouts:
         self._events.remove()
 
     def restore(self) -> None:
-        """Restore the time-outs of the groups that were made."""
-        set_timeouts(self._raised)
-        self._raised.clear()
+        """Restore the time-outs of the groups that were made, and of those that are being made."""
+        with self._lock:
+            self._is_over = True
+            set_raised_timeouts(self._asked, self._store)
 
     def _wrap(self) -> None:
         self._events.call_instead(RENDEZVOUS, self._meet)
@@ -56,45 +70,56 @@ class RaisedTimeouts:
 
     def _meet(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for the other ranks, one of which may be stopped before it joins them."""
-        if isinstance(kwargs.get("timeout"), timedelta):
-            kwargs["timeout"] = max(kwargs["timeout"], LONGEST_STOP)
+        asked = kwargs.get("timeout")
+        if isinstance(asked, timedelta) and asked < LONGEST_STOP:
+            given = zip([*args[1:3], -1, -1], ("RANK", "WORLD_SIZE"), strict=False)
+            self._tell(asked, *(number if number >= 0 else int(os.environ.get(name, -1)) for number, name in given))
+            self._store = asked
+            kwargs["timeout"] = LONGEST_STOP
         return original(*args, **kwargs)
 
     def _make(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Make the group of `init_process_group` or `new_group`, for whose ranks gloo waits at once."""
-        asked, args, kwargs = _with_longer_timeout(original, args, kwargs)
-        given = inspect.signature(original).bind(*args, **kwargs).arguments
-        if asked is not None:
-            self._raised[given["group_name"]] = asked
-            if not given["global_ranks_in_group"]:  # the group of all ranks
-                given["store"].set_timeout(LONGEST_STOP)
-                self._tell(asked, given["group_rank"], given["group_size"])
-        return original(*args, **kwargs)
+        given = inspect.signature(original).bind(*args, **kwargs)
+        asked, name = given.arguments.get("timeout"), given.arguments["group_name"]
+        if not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
+            self._asked.pop(name, None)
+            return original(*args, **kwargs)
+        given.arguments["timeout"] = LONGEST_STOP
+        options = given.arguments.get("backend_options")
+        if isinstance(getattr(options, "_timeout", None), timedelta):
+            given.arguments["backend_options"] = _with_longer_timeout(options)
+        if not given.arguments["global_ranks_in_group"]:  # the group of all ranks
+            if self._store is not None:  # torch has set it since the ranks met
+                given.arguments["store"].set_timeout(LONGEST_STOP)
+            self._tell(asked, given.arguments["group_rank"], given.arguments["group_size"])
+        return self._made(name, asked, original(*given.args, **given.kwargs))
 
     def _split(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        asked, args, kwargs = _with_longer_timeout(original, args, kwargs)
-        group = original(*args, **kwargs)
-        names: Any = sys.modules[DISTRIBUTED]._world.pg_names  # type: ignore[attr-defined]
-        if asked is not None and group in names:
-            self._raised[names[group]] = asked
+        given = inspect.signature(original).bind(*args, **kwargs)
+        asked = given.arguments.get("timeout") or default_timeout(given.arguments.get("parent_pg"))
+        if not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
+            return original(*args, **kwargs)
+        given.arguments["timeout"] = LONGEST_STOP
+        group = original(*given.args, **given.kwargs)
+        name = sys.modules[DISTRIBUTED]._world.pg_names.get(group)  # type: ignore[attr-defined]
+        return group if name is None else self._made(name, asked, group)
+
+    def _made(self, name: str, asked: timedelta, group: Any) -> Any:
+        with self._lock:
+            self._asked[name] = asked
+            if self._is_over:  # the debugger has left meanwhile
+                set_raised_timeouts({name: asked}, self._store)
         return group
 
-    def _tell(self, asked: timedelta, rank: int, ranks: int) -> None:
+    def _tell(self, asked: timedelta, rank: int | None, ranks: int) -> None:
         if rank == 0 and ranks > 1 and not self._is_said:
             self._is_said = True
             self._say(_SAID.format(hours=LONGEST_STOP.total_seconds() / 3600, seconds=asked.total_seconds()))
 
 
-def _with_longer_timeout(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[timedelta | None, tuple[Any, ...], dict[str, Any]]:
-    """Return the `timeout` that was asked for, and arguments with a longer one.
-
-    The time-out is None, and the arguments are as before, if it is long enough, missing or no `timedelta`.
-    """
-    given = inspect.signature(function).bind(*args, **kwargs)
-    asked = given.arguments.get("timeout")
-    if not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
-        return None, args, kwargs
-    given.arguments["timeout"] = LONGEST_STOP
-    return asked, given.args, given.kwargs
+def _with_longer_timeout(options: Any) -> Any:
+    """Return a copy of the program's `pg_options`: torch would warn of their time-out, and change it."""
+    longer = copy.deepcopy(options)
+    longer._timeout = LONGEST_STOP
+    return longer

@@ -21,7 +21,7 @@ from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.isolation.unseen import never_trace
 from dynascope.agent.program import collector, observed
-from dynascope.agent.ranks.raised_timeouts import RaisedTimeouts
+from dynascope.agent.ranks.raised_timeouts import RaisedTimeouts, all_ranks_are_here
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
@@ -99,7 +99,7 @@ class AgentSession(SuspensionObserver):
             self._end_recording = process.begin_beside_a_debugger(
                 self._say, settings.record if isinstance(settings.record, str) else ""
             )
-        if settings.raise_timeouts:
+        if settings.raise_timeouts or (settings.raise_timeouts is None and all_ranks_are_here()):
             self._raised_timeouts.install()
         self.backward.configure(settings)
 
@@ -167,11 +167,11 @@ class AgentSession(SuspensionObserver):
     def end(self) -> None:
         """Resume stopped threads; the program continues without a debugger."""
         self._end_recording()
-        self._raised_timeouts.restore()
         self.stops.cancellation.cancel_all()
         self.stops.release()
         self.suspension.close()
         self.configured.set()
+        self._raised_timeouts.restore()
 
     def pause_compiles(self) -> None:
         """Stop compiling threads at the next instruction if their suspension wants it. Any thread."""

@@ -41,6 +41,7 @@ from dynascope.wire.to_agent import Acknowledge, ConfigurationDone, Configure, D
 Answer = Callable[[Envelope], None]
 """Sends the response to `launch` or `attach`."""
 
+_RESUME = {"continue", "next", "stepIn", "stepOut", "goto"}
 HELLO_TIMEOUT = 20.0
 """Seconds that an agent has to connect once it was started."""
 
@@ -71,6 +72,8 @@ class Program(ABC):
         """Those that depend on the kind of stop, as the client has them since `initialize`."""
         self.stopped_at_runtime = False
         """Whether debugpy has stopped the program, where no compile is stopped."""
+        self._last_stop: CompileTimeStop | None = None
+        """The stop at which the agent's channel ended."""
         self.pausing: set[int] = set()
         """The threads (DAP ids) that were to pause and have not stopped or resumed since."""
         self.ready = False
@@ -127,6 +130,8 @@ class Program(ABC):
                 change(response)
             self.client.respond(call, response)
 
+        if call.command in _RESUME:
+            self.stopped_at_runtime = False
         self.debugpy.forward(call.command, call.raw, answer)
         return ANSWERED
 
@@ -141,19 +146,15 @@ class Program(ABC):
 
     def _tell_end_at_stop(self) -> None:
         """Tell where the program was stopped when it ended by something other than the session."""
-        stop = next(iter(self.stops.all()), None)
+        stop = self._last_stop or next(iter(self.stops.all()), None)
         if self.over or not (stop or self.stopped_at_runtime):
             return
-        self.stopped_at_runtime = False
-        self.stops.clear()
-        name = msgspec.json.decode(self.configuration["name"]) if "name" in self.configuration else "the program"
+        name = str(msgspec.json.decode(self.configuration.get("name", b'"The program"')))
         source, line = (stop.frames[0].source, stop.frames[0].line) if stop and stop.frames else (None, None)
         place = f" at {source.name}:{line}" if source else ""
-        text = (
-            f"{name} has ended while it was stopped{place}: another process, or another of its threads, has ended it."
-        )
-        if name.startswith("Rank "):
-            text += " torchrun ends all ranks when one fails; the session that launched them shows which failed first."
+        text = f"{name} has ended while it was stopped{place}: it was killed, or it ended with its job."
+        if isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None:
+            text += " If it is a rank and another rank has failed, the session that launched the job shows which."
         self.say(text, source=source, line=line)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -190,7 +191,7 @@ class Program(ABC):
             stop_on_entry=without_debugpy and self.arguments.stop_on_entry,
             attached=isinstance(self.arguments, AttachArguments) and not is_child,
             record=self.arguments.record,
-            raise_timeouts=is_child if raise_timeouts is None else raise_timeouts,
+            raise_timeouts=False if raise_timeouts is None and not is_child else raise_timeouts,
             compiled_autograd=self.arguments.autograd_backend,
         )
         try:
@@ -217,7 +218,7 @@ class Program(ABC):
         async with contextlib.aclosing(agent.notices()) as notices:
             async for notice in notices:
                 self._on_notice(notice)
-        self._tell_end_at_stop()
+        self._last_stop = next(iter(self.stops.all()), None) if agent.unreadable is None else None
         self.stops.clear()
         if agent.unreadable is not None:
             logger.error(agent.unreadable)

@@ -23,4 +23,5 @@ model = compiled(DistributedDataParallel(Model()))
 for _ in range(2):
     loss = model(torch.ones(2, 8))
     loss.backward()
+    torch.distributed.barrier()  # else rank 1 may fail by itself before rank 0 has compiled
 end(loss.item())
