@@ -295,7 +295,7 @@ def test_each_rank_has_its_own_compiles(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     for rank in (1, 0):
         add(store, "launch 2", sample.first_compile(*paths), program="ranks.py", rank=rank)
-    assert "2 processes" in below()[0].description
+    assert "2 ranks" in below()[0].description
     assert [row for row in told(below("ranks.py")) if row[0].startswith("Compiles")] == [
         ("Compiles of rank 0", "1"),
         ("Compiles of rank 1", "1"),

@@ -24,5 +24,6 @@ dist.barrier()
 cpu = torch.device("cpu")
 limits = [group._get_backend(cpu).options._timeout for group in (dist.group.WORLD, pair)]
 limits.append(dist.distributed_c10d._get_default_store().timeout)
-print(f"rank {rank} -> {result[0].item()}", *(f"{each.total_seconds():g}" for each in limits), flush=True)
+seconds = " ".join(f"{each.total_seconds():g}" for each in limits)
+print(f"rank {rank} -> {result[0].item()} {seconds}\n", end="", flush=True)  # in one piece
 dist.destroy_process_group()

@@ -64,9 +64,9 @@ def collective_timeouts() -> dict[str, float]:
 
 
 def default_timeout(parent: Any) -> timedelta | None:
-    """Return the time-out of a group that is split from another, or from that of all ranks, without one of its own.
+    """Return the time-out of a group that is split from `parent` without a time-out of its own.
 
-    `distributed_c10d._get_default_timeout` (2.1).
+    None for `parent` is the group of all ranks. `distributed_c10d._get_default_timeout` (2.1).
     """
     distributed: Any = sys.modules[_DISTRIBUTED]
     with contextlib.suppress(Exception):  # torch says what is wrong when it splits the group
@@ -76,9 +76,9 @@ def default_timeout(parent: Any) -> timedelta | None:
 
 
 def set_raised_timeouts(asked: Mapping[str, timedelta], of_store: timedelta | None) -> None:
-    """Set the time-outs of groups, by their names, that are `LONGEST_STOP`, for collectives that begin from now on.
+    """Set the time-outs of groups, by their names, for collectives that begin from now on.
 
-    `of_store` is that of the job's store. A group that has none that can be set, or is destroyed meanwhile, keeps its
+    Only those that are `LONGEST_STOP`: the program may have set others. `of_store` is that of the job's store. A group that has none that can be set, or is destroyed meanwhile, keeps its
     own. `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
     """
     distributed: Any = sys.modules.get(_DISTRIBUTED)

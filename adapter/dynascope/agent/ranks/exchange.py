@@ -178,7 +178,7 @@ class Exchange:
         return self._first(f"{_name(call)}/{group}/told/{what}", "")[1] == self.rank
 
     def leave_divergence(self, call: TracedCall, group: str, found: Divergence) -> None:
-        """Leave word for ranks of a group that compile this call later: under a debugger they stop, too."""
+        """Leave a difference for ranks of a group that compile this call later."""
         self._store.set(f"{_name(call)}/{group}/parts", _encode(found))
 
     def divergence(self, call: TracedCall) -> Divergence | None:

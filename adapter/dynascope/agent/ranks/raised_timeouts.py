@@ -119,7 +119,7 @@ class RaisedTimeouts:
 
 
 def _with_longer_timeout(options: Any) -> Any:
-    """Return a copy of the program's `pg_options`: torch would warn of their time-out, and change it."""
+    """Return a copy of the program's `pg_options`, of which torch would change the time-out."""
     longer = copy.deepcopy(options)
     longer._timeout = LONGEST_STOP
     return longer
