@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS
@@ -13,6 +14,7 @@ from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS
 from tests.support.dap.client import TIMEOUT, DapClient, Stop
 from tests.support.dap.ranks import RankSessions
 from tests.support.jobs import FOLDER, Job
+from tests.support.marks import program
 
 PARTS = FOLDER / "diverging" / "branch_on_rank.py"
 ONE_OF_FOUR = FOLDER / "diverging" / "one_of_four.py"
@@ -23,6 +25,14 @@ def test_clients_can_list_it() -> None:
     (told,) = (each for each in ALL_FILTERS if each["filter"] == "divergence")
     description = "Stop a rank of a job where it has compiled other collectives than other ranks, before it calls them."
     assert told["description"] == description and told["supportsCondition"]
+
+
+def test_it_never_stops_where_nothing_is_recorded(client: DapClient) -> None:
+    catches: dict[str, Any] = {"exceptionFilters": [{"filterId": "divergence"}]}
+    client.launch({"program": str(program("plain.py")), "console": "internalConsole", "record": False} | catches)
+    client.wait_for_end()
+    told = "`exceptionFilters` of the configuration: Ranks are compared where they are recorded, and `record` is false."
+    assert told in client.output("important")
 
 
 @pytest.mark.matrix

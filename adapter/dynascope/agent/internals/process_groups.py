@@ -78,8 +78,9 @@ def default_timeout(parent: Any) -> timedelta | None:
 def set_raised_timeouts(asked: Mapping[str, timedelta], of_store: timedelta | None) -> None:
     """Set the time-outs of groups, by their names, for collectives that begin from now on.
 
-    Only those that are `LONGEST_STOP`: the program may have set others. `of_store` is that of the job's store. A group that has none that can be set, or is destroyed meanwhile, keeps its
-    own. `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
+    Only those that are `LONGEST_STOP`: the program may have set others. `of_store` is that of the job's store. A group
+    whose backend can set none, or that is destroyed meanwhile, keeps its own.
+    `ProcessGroup.set_timeout` (2.9), `Store.set_timeout` (1.4).
     """
     distributed: Any = sys.modules.get(_DISTRIBUTED)
     if distributed is None or not asked:

@@ -49,6 +49,7 @@ ALL_FILTERS = DEBUGPY_FILTERS + COMPILER_FILTERS
 _OURS = frozenset(FILTERS)
 _DEBUGPYS = frozenset(str(each["filter"]) for each in DEBUGPY_FILTERS)
 _NO_DEBUGPY = "Without debugpy (`runtime` is false) the program's own exceptions do not stop."
+_NOT_COMPARED = "Ranks are compared where they are recorded, and `record` is false."
 _NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
 
 
@@ -75,6 +76,9 @@ async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsA
         if entry.filter_id in _OURS
     ]
     by_id = {state.id: state for state in await _ask_agent(program, agent_filters + configured)}
+    for entry in agent_filters + configured:
+        if entry.filter_id == "divergence" and not program.arguments.record:
+            by_id[entry.id] = _refused(entry.id, _NOT_COMPARED)
     for entry in configured:
         if entry.id in by_id and not by_id[entry.id].verified:
             program.say(f"`exceptionFilters` of the configuration: {by_id[entry.id].message}")
