@@ -42,18 +42,20 @@ class LineEvents(Events):
 
     def __init__(self, begins: Callable[[Translator, int], None], failures: HookFailures) -> None:
         super().__init__(failures)
-        original = self.original(torch_names.STARTS_LINE)
 
-        def starts_line(translator: Any, lineno: int) -> None:
-            if translator.lineno == lineno:
-                return
-            if not self.is_removed:
-                with failures:
-                    begins(translator, lineno)
-            with hidden_frame:
-                original(translator, lineno)
+        def wrapper(original: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+            def starts_line(translator: Any, lineno: int) -> None:
+                if translator.lineno == lineno:
+                    return
+                if not self.is_removed:
+                    with failures:
+                        begins(translator, lineno)
+                with hidden_frame:
+                    original(translator, lineno)
 
-        self.put(torch_names.STARTS_LINE, starts_line)
+            return starts_line
+
+        self.put(torch_names.STARTS_LINE, wrapper)
 
 
 def on_each_instruction(translator: Translator, on_instruction: Callable[[int], None]) -> None:

@@ -47,7 +47,7 @@ class Events:
         self.failures = failures
         self._is_removed = False
         self._subscribed: list[tuple[WrappedName, Subscriber]] = []
-        self._replaced: list[tuple[Any, str, Any, Any]] = []
+        self._replaced: list[tuple[Any, str, Any]] = []
 
     @property
     def is_removed(self) -> bool:
@@ -102,21 +102,27 @@ class Events:
     # ---- attributes that one wrapper replaces
 
     def original(self, name: TorchName) -> Any:
-        """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
+        """Return what `name` stands for now; None where this torch lacks it."""
         if not is_found(name):
             Events.remove(self)
             return None
         owner, attribute = owner_of(name)
         return getattr(owner, attribute)
 
-    def put(self, name: TorchName, wrapper: Any) -> None:
-        """Replace a method that has no subscribers, as one that is called too often for them."""
-        if self._is_removed:
-            return
+    def put(self, name: TorchName, make: Callable[[Any], Any]) -> None:
+        """Replace a method that has no subscribers, as one that is called too often for them.
+
+        `make` returns the wrapper of what `name` stands for now.
+        """
         owner, attribute = owner_of(name)
-        wrapper.__wrapped__ = original = getattr(owner, attribute)
-        self._replaced.append((owner, attribute, wrapper, original))
-        setattr(owner, attribute, wrapper)
+        with _lock:
+            original = self.original(name)
+            if self._is_removed:
+                return
+            wrapper = make(original)
+            wrapper.__wrapped__, wrapper.is_over = original, False
+            self._replaced.append((owner, attribute, wrapper))
+            setattr(owner, attribute, wrapper)
 
     def remove(self) -> None:
         """End the subscriptions, and restore the torch functions that have no more subscribers."""
@@ -125,9 +131,12 @@ class Events:
             for wrapped, subscriber in self._subscribed:
                 subscriber.is_removed = True
                 wrapped.tell(tuple(each for each in wrapped.subscribers if each is not subscriber))
-        for owner, attribute, wrapper, original in reversed(self._replaced):
-            if vars(owner).get(attribute) is wrapper:
-                setattr(owner, attribute, original)
+            for owner, attribute, wrapper in self._replaced:
+                wrapper.is_over = True
+                if vars(owner).get(attribute) is wrapper:
+                    while getattr(wrapper, "is_over", False):  # one below it may have been removed before
+                        wrapper = wrapper.__wrapped__
+                    setattr(owner, attribute, wrapper)
         self._replaced.clear()
         self._subscribed.clear()
 
