@@ -17,7 +17,8 @@ INSTALLED_THERE := 'import sysconfig; [print(each) for each in {sysconfig.get_pa
 find_python = $(shell for each in python$(1) $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python; do \
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; echo python$(1))
 TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
-WORKERS ?= 3
+# two for each of two processors: while a test waits for its program, or a program for its debugger, another runs
+WORKERS ?= 4
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
