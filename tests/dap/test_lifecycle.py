@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.dap.client import Body, DapClient, RequestFailed
+from tests.support.dap.client import Body, DapClient, RequestFailed, Stop
+from tests.support.dap.ranks import RankSessions
 from tests.support.debugpy import DEBUGPY
 from tests.support.fork_server import search_path
 from tests.support.marks import line, program
@@ -278,41 +279,20 @@ def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime:
 
 
 @pytest.mark.matrix
-def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
-    client = spawn()
-    stops: dict[str, list[tuple[bool, str]]] = {}
-    said: list[int] = []
-    threads: list[threading.Thread] = []
-    lines = [line(RANKS, "helper"), line(RANKS, "ran")]
+def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient]) -> None:
+    stops: dict[int, list[tuple[bool, str]]] = {}
 
-    def start_debugging(arguments: Body) -> Body:
-        child = spawn()
-        child.handlers["startDebugging"] = start_debugging
-        threads.append(threading.Thread(target=follow, args=(child, arguments["configuration"]), daemon=True))
-        threads[-1].start()
-        return {}
+    def look(rank: int, client: DapClient, stop: Stop) -> None:
+        for each in (stop, None):
+            here = each or client.wait_for_stop()
+            stops.setdefault(rank, []).append((here.at_compile_time, here.where()[0]))
+            here.resume()
 
-    def follow(child: DapClient, configuration: Body) -> None:
-        seen = stops.setdefault(configuration["name"].split(" (")[0], [])
-        child.attach(configuration, {RANKS: lines}, initialize={"supportsStartDebuggingRequest": True})
-        for _ in range(2):
-            stop = child.wait_for_stop()
-            seen.append((stop.at_compile_time, stop.where()[0]))
-            stop.resume()
-        said.append(child.output("console").count("wait up to 24 hours for a rank that is stopped, and do not fail"))
-
-    client.handlers["startDebugging"] = start_debugging
-    client.initialize(supportsStartDebuggingRequest=True)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    arguments = ["--nproc-per-node=2", f"--master-port={port}", str(RANKS)]
-    client.launch({"module": "torch.distributed.run", "args": arguments, "console": "internalConsole"})
-    assert client.wait_for_end() == 0
-    for thread in threads:
-        thread.join(30)
-    assert stops == {f"Rank {rank}": [(True, "helper [0/0]"), (False, "<module>")] for rank in range(2)}
-    assert sorted(said) == [0, 1]  # by one rank alone
-    assert "rank 1 -> 30.0" in client.output("stdout")
+    job = RankSessions(spawn, look)
+    assert job.run(RANKS, line(RANKS, "helper"), line(RANKS, "ran")) == 0
+    assert stops == {rank: [(True, "helper [0/0]"), (False, "<module>")] for rank in range(2)}
+    assert job.told.count("wait up to 24 hours for a rank that is stopped, and do not fail") == 1  # by one rank alone
+    assert "rank 1 -> 30.0" in job.parent.output("stdout")
 
 
 @BOTH

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from dynascope.explain import ranks
 from dynascope.explain.problem import Place, Problem
 from dynascope.facts import model
+from msgspec import structs
+
+from tests.support.facts import sample
 
 
 def run(number: int, rank: int | None) -> model.Run:
-    return model.Run(
-        id=number,
-        launch="a",
-        program="train.py",
-        pid=4700 + number,
-        rank=rank,
-        began=0.0,
-        folder="",
-        host="",
-        torch_version="2.13.0",
-        python_version="3.11",
-    )
+    return structs.replace(sample.new_run(Path()), id=number, pid=4700 + number, rank=rank)
 
 
 def compiled(number: int, seconds: float = 1.0, **more: Any) -> model.Compile:

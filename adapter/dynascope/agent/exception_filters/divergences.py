@@ -22,9 +22,9 @@ class Divergences(FilterSource, TraceObserver):
 
     def install(self) -> None:
         self._found: dict[int, tuple[Divergence, bool]] = {}
-        """By thread ident: where the compile in progress parts, and whether this rank does."""
+        """The divergence of the compile in progress, and whether it is of this rank, by thread ident."""
         self._frames: dict[int, Any] = {}
-        """By thread ident: Dynamo's view of the frame of that compile."""
+        """The frame of that compile, as Dynamo passes it to its callback, by thread ident."""
         events = Events(self.hook.failures)
         events.call_around(CALL_OF_CALLBACK, lambda callback, frame, *state: frame, self._compiled)
         self.listen(events, PartedRanks(self._parts))

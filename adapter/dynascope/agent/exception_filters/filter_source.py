@@ -111,7 +111,7 @@ def traceback_of(frames: Sequence[UserFrame]) -> str | None:
 
 
 class Subscription(Protocol):
-    """Something that is heard of until `remove`."""
+    """A subscription to events, which `remove` ends."""
 
     def remove(self) -> None: ...
 

@@ -26,7 +26,7 @@ class PartedRanks:
 
 
 def is_wanted() -> bool:
-    """Whether anything is to be told of ranks that part, besides what their user is told."""
+    """Whether there is a subscriber."""
     return bool(_subscribers)
 
 

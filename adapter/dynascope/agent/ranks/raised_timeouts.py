@@ -42,7 +42,7 @@ class RaisedTimeouts:
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._asked: dict[str, timedelta] = {}
-        """What the program asked for, by the name of the group."""
+        """The time-outs that the program has passed to torch, by the name of the group."""
         self._store: timedelta | None = None
         """The time-out of the store on which the ranks met."""
         self._is_over = False
@@ -58,7 +58,7 @@ class RaisedTimeouts:
         self._events.remove()
 
     def restore(self) -> None:
-        """Restore the time-outs of the groups that were made, and of those that are being made."""
+        """Restore the time-outs of all groups, also of a group that another thread is making."""
         with self._lock:
             self._is_over = True
             set_raised_timeouts(self._asked, self._store)
@@ -108,7 +108,7 @@ class RaisedTimeouts:
     def _made(self, name: str, asked: timedelta, group: Any) -> Any:
         with self._lock:
             self._asked[name] = asked
-            if self._is_over:  # the debugger has left meanwhile
+            if self._is_over:  # the debugger has disconnected meanwhile
                 set_raised_timeouts({name: asked}, self._store)
         return group
 
