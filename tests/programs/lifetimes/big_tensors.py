@@ -115,7 +115,7 @@ def program_big_tensor_saved_for_backward() -> None:
         return (x * weight).sum()
 
     for _ in range(3):
-        x, weight = big(320), torch.ones(1, requires_grad=True)
+        x, weight = big(512), torch.ones(1, requires_grad=True)
         reference = weakref.ref(x)
         loss = f(x, weight)
         del x
@@ -166,7 +166,7 @@ def program_big_results_between_calls() -> None:
     def grow(x):
         return x + 1
 
-    x = big(320)
+    x = big(512)
     for _ in range(4):
         before = weakref.ref(x)
         x = grow(x)
