@@ -291,16 +291,27 @@ def test_the_order_of_compiles(store: Path, below: Below):
     assert ids("duration") == ["[1/0]", "[0/0]", "[0/1]"]
 
 
-def test_each_rank_has_its_own_compiles(store: Path, below: Below):
+def test_each_rank_that_compiles_something_else_has_its_own_compiles(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     for rank in (1, 0):
-        add(store, "launch 2", sample.first_compile(*paths), program="ranks.py", rank=rank)
+        compiled = sample.first_compile(*paths)
+        compiled.compile.nodes += rank
+        add(store, "launch 2", compiled, program="ranks.py", rank=rank)
     assert "2 ranks" in below()[0].description
     assert [row for row in told(below("ranks.py")) if row[0].startswith("Compiles")] == [
         ("Compiles of rank 0", "1"),
         ("Compiles of rank 1", "1"),
     ]
     assert below("ranks.py", "Graph Breaks")[0].description.endswith("rank 1: 0/0, rank 0: 0/0")
+
+
+def test_ranks_that_compile_the_same_are_one(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    for rank in (1, 0, 2):
+        add(store, "launch 2", sample.first_compile(*paths), program="ranks.py", rank=rank)
+    assert "2 graph breaks, 1.2 s · 3 ranks" in below()[0].description
+    assert [row for row in told(below("ranks.py")) if row[0].startswith("Compiles")] == [("Compiles of ranks 0-2", "1")]
+    assert below("ranks.py", "Graph Breaks")[0].description.endswith("0/0")
 
 
 def test_what_is_new_and_what_is_gone_since_the_run_before(store: Path, below: Below):

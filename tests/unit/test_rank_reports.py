@@ -10,6 +10,7 @@ import pytest
 from dynascope.explain import ranks
 from dynascope.explain.problem import Place, Problem
 from dynascope.facts import model
+from dynascope.facts.alike import Contents
 from msgspec import structs
 
 from tests.support.facts import sample
@@ -24,8 +25,11 @@ def compiled(number: int, seconds: float = 1.0, **more: Any) -> model.Compile:
     return model.Compile(run=number, began=0.0, seconds=seconds, graphs=1, **parts | more)
 
 
-def told(compiles: Iterable[model.Compile], problems: Iterable[Problem] = (), count: int = 4) -> str:
-    return ranks.compared([run(number, number) for number in range(count)], compiles, problems)
+def told(compiles: Iterable[model.Compile], problems: Iterable[Problem] = ()) -> str:
+    made = dict(enumerate(compiles))
+    contents = [Contents(each.run, each.run, "launch 1", str(n)) for n, each in made.items()]
+    seconds = {each.run: each.seconds for each in made.values()}
+    return ranks.compared(contents, seconds, made.__getitem__, problems)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_processes_are_named_briefly(numbers: list[int | None], processes: str, 
 
 
 def test_a_single_rank_is_compared_with_nothing() -> None:
-    assert told([compiled(0)]) == "" and told([compiled(7)]) == ""
+    assert told([compiled(0)]) == "" and told([]) == ""
 
 
 def test_ranks_that_compile_alike() -> None:
@@ -56,7 +60,7 @@ def test_ranks_that_compile_other_functions() -> None:
     stages = [compiled(number, line=3 + number // 2 * 9) for number in range(4)]
     assert told(stages) == "The ranks compiled in 2 ways: ranks 0, 1; ranks 2, 3."
     every = [compiled(number, line=number) for number in range(6)]
-    assert told(every, count=6) == "The ranks compiled in 6 ways."
+    assert told(every) == "The ranks compiled in 6 ways."
 
 
 def test_ranks_that_part_and_that_differ() -> None:

@@ -7,6 +7,7 @@ from dynascope.explain import divergences
 from dynascope.facts import model
 from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, part_of
 from dynascope.facts.comparison.trail import DECISION_KINDS, DecisionKind, Trail
+from dynascope.facts.process_names import ranks_text
 from dynascope.facts.user_stack import UserFrame
 
 PATH = "/work/model.py"
@@ -54,7 +55,7 @@ def divergence(difference: model.RankDifference, effect: str, collectives: str) 
     ("ranks", "text"), [([1], "1"), ([0, 1], "0, 1"), ([4, 2, 3, 7], "2-4, 7"), ([0, 2, 3, 4, 5, 6, 7], "0, 2-7")]
 )
 def test_ranks_are_told_with_ranges(ranks: list[int], text: str) -> None:
-    assert divergences.ranks_text(ranks) == text
+    assert ranks_text(ranks) == text
 
 
 def test_a_branch_is_told_with_the_value_of_its_guard() -> None:

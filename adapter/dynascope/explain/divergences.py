@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from msgspec import structs
 
@@ -14,6 +13,7 @@ from dynascope.facts import model
 from dynascope.facts.comparison.differences import Difference
 from dynascope.facts.comparison.ranks import Collective, Parting, PartOfCall, differing_values, first_parting
 from dynascope.facts.comparison.trail import TracedCompile
+from dynascope.facts.process_names import named_ranks
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 from dynascope.facts.user_stack import UserFrame
 
@@ -27,17 +27,6 @@ REMEDY = (
     "condition or order before them depend on the rank."
 )
 _SHOWN_PARAMETERS = 4
-
-
-def ranks_text(ranks: Iterable[int]) -> str:
-    """Return ranks with ranges: `0, 2-7`."""
-    runs = [[each for _, each in run] for _, run in groupby(enumerate(sorted(ranks)), lambda pair: pair[1] - pair[0])]
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
-
-
-def named_ranks(ranks: str) -> str:
-    """Return `rank 1`, or `ranks 0, 2-7`."""
-    return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
 
 
 def rank_difference(

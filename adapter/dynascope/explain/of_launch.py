@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
@@ -20,6 +20,8 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 
 F = TypeVar("F", bound=model.Fact)
+_WHY_KEPT = 64
+"""The number of compiles of which what advice about recompiles needs is kept: it is asked for more than once."""
 
 
 class ProblemsOfLaunch(Struct, dict=True):
@@ -39,7 +41,7 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def causes(self) -> list[Cause]:
         """Return the causes of recompiles."""
-        return causes(self._recompiles, self.by_number, self.reader.why_compiled)
+        return causes(self._recompiles, self.by_number, lru_cache(_WHY_KEPT)(self.reader.why_compiled))
 
     @cached_property
     def varying(self) -> list[model.VaryingGuard]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median_low
 
-from dynascope.explain.divergences import named_ranks, ranks_text
 from dynascope.explain.problem import Problem, where
 from dynascope.facts import model
+from dynascope.facts.alike import Contents
 from dynascope.facts.counts import counted, seconds
-from dynascope.facts.process_names import process_name
+from dynascope.facts.process_names import named_ranks, process_name, ranks_text
 
 _NAMED = 4
 """The most processes, or sides of ranks, that are named; of more the number is told."""
@@ -38,41 +38,53 @@ def number_of(runs: Sequence[model.Run]) -> str:
     return counted(len(runs), "process", "processes")
 
 
-def compared(runs: Iterable[model.Run], compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
-    """Return whether the ranks compiled alike; "" where there is one rank or none."""
-    by_run = {run.id: run.rank for run in runs if run.rank is not None}
-    made: dict[int, list[model.Compile]] = {}
-    for each in compiles:
-        if each.run in by_run:
-            made.setdefault(by_run[each.run], []).append(each)
+def compared(
+    ranks: Iterable[Contents],
+    spent: Mapping[int, float],
+    of_content: Callable[[int], model.Compile],
+    problems: Iterable[Problem],
+) -> str:
+    """Return whether the ranks compiled alike; "" where there is one rank or none.
+
+    `spent` are the seconds of each run; `of_content` returns a compile that has this content.
+    """
+    made: dict[int, str] = {}
+    took: dict[int, float] = {}
+    for each in ranks:
+        made[each.rank] = f"{made.get(each.rank, '')} {each.contents}".strip()
+        took[each.rank] = took.get(each.rank, 0.0) + spent.get(each.run, 0.0)
     if len(made) < 2:
         return ""
-    return " ".join(filter(None, [_alike(made, list(problems)), _slow(made)]))
+    signatures = {text: _signature(map(of_content, map(int, text.split()))) for text in {*made.values()}}
+    alike = _alike({rank: signatures[text] for rank, text in made.items()}, list(problems))
+    return " ".join(filter(None, [alike, _slow(took)]))
 
 
-def _alike(made: dict[int, list[model.Compile]], problems: list[Problem]) -> str:
+_Signature = frozenset[tuple[object, int]]
+
+
+def _alike(made: dict[int, _Signature], problems: list[Problem]) -> str:
     for kind, more in (("divergence", ""), ("rankDifference", ", with the same collectives")):
         found = next((each for each in problems if each.kind == kind), None)
         if found is not None:
             return f"{found.cause[:1].upper()}{found.cause[1:]} at {where(found.place.path, found.place.line)}{more}."
-    sides: dict[frozenset[tuple[object, int]], list[int]] = {}
-    for rank, compiles in made.items():
-        sides.setdefault(_signature(compiles), []).append(rank)
+    sides: dict[_Signature, list[int]] = {}
+    for rank, signature in made.items():
+        sides.setdefault(signature, []).append(rank)
     if len(sides) == 1:
         return f"{len(made)} ranks compiled alike."
     named = "; ".join(named_ranks(ranks_text(ranks)) for ranks in sides.values()) if len(sides) <= _NAMED else ""
     return f"The ranks compiled in {len(sides)} ways{f': {named}' if named else ''}."
 
 
-def _signature(compiles: Iterable[model.Compile]) -> frozenset[tuple[object, int]]:
+def _signature(compiles: Iterable[model.Compile]) -> _Signature:
     """Return what is equal for ranks that compiled the same functions into equally large graphs."""
     made = Counter((each.path, each.line, each.resumes_at, each.status, each.graphs, each.nodes) for each in compiles)
     return frozenset(made.items())
 
 
-def _slow(made: dict[int, list[model.Compile]]) -> str:
+def _slow(took: dict[int, float]) -> str:
     """Return which ranks compiled for much longer than most of them."""
-    took = {rank: sum(each.seconds - each.rank_wait_seconds for each in compiles) for rank, compiles in made.items()}
     usual = median_low(took.values())
     slow = sorted(rank for rank, spent in took.items() if spent > max(usual * _SLOWER, usual + _SECONDS))
     if not slow or len(slow) * 2 >= len(took):

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from dynascope.facts import model
+from dynascope.facts.alike import expanded
 from dynascope.facts.reader import Reader, View, listed
 from dynascope.facts.schema import FACTS
 
@@ -40,22 +41,26 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
         SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)}, {table}.compiles FROM (
             SELECT max(compile_id) AS compile_id, group_concat(compile_id) AS compiles, {", ".join(columns)}
             FROM {table}
-            WHERE source_id IN ({listed(view.sources)}) AND compile_id IN ({listed(view.compile_numbers)})
+            WHERE source_id IN ({listed(view.sources)}) AND compile_id IN ({listed(view.contents)})
                 AND line BETWEEN ? AND ?
             GROUP BY {", ".join(keys)}
         ) AS {table} ORDER BY {table}.line, {table}.compile_id"""
     rows = view.reader.execute(query, (first_line, last_line)).fetchall()
     facts = mapping.read((row[:-1] for row in rows), view.reader.paths)
-    return [
-        Distinct(fact, sorted(map(int, compiles.split(",")))) for fact, (*_, compiles) in zip(facts, rows, strict=True)
-    ]
+    found = []
+    for fact, (*_, compiles) in zip(facts, rows, strict=True):
+        contents = map(int, compiles.split(","))
+        numbers = sorted(number for each in contents for number in view.by_content.get(each, (each,)))
+        fact.compile = numbers[-1]
+        found.append(Distinct(fact, numbers))
+    return found
 
 
 def seconds_by_line(view: View) -> dict[int, float]:
     """Return Dynamo's seconds for each traced line of the file, over all compiles."""
     query = (
         f"SELECT line, sum(seconds) FROM line_time WHERE source_id IN ({listed(view.sources)}) "
-        f"AND compile_id IN ({listed(view.compile_numbers)}) GROUP BY line"
+        f"AND compile_id IN ({listed(view.contents)}) GROUP BY line"
     )
     return dict(view.reader.execute(query, ()))
 
@@ -64,4 +69,5 @@ def symbols_of(reader: Reader, compile: int) -> list[model.Symbol]:
     """Return all symbols of one compile, of all files."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
-    return list(mapping.read(reader.execute(query, (compile,)), reader.paths))
+    content = reader.content(compile)
+    return expanded(mapping.read(reader.execute(query, (content,)), reader.paths), {content: [compile]})

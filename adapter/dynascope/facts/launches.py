@@ -6,13 +6,14 @@ import platform
 import sqlite3
 import time
 import uuid
+from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import Struct
 
 from dynascope import processes
 from dynascope.facts import model, store
-from dynascope.facts.reader import OF_LAUNCH, Reader
+from dynascope.facts.reader import Reader, listed
 from dynascope.facts.schema import BY_COMPILE, BY_SOURCE
 
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
@@ -50,8 +51,7 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
         for runs in launches.values():
             if removed >= surplus and _size(connection) <= kept_bytes:
                 break
-            for run in runs:
-                _remove(connection, run)
+            _remove(connection, runs)
             removed += len(runs)
         if removed:
             connection.execute("PRAGMA incremental_vacuum").fetchall()
@@ -63,16 +63,20 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
 
 
 def remove(path: Path, launch: str | None = None) -> int:
-    """Remove a launch, by default all, but no run whose process runs here; return how many stay."""
+    """Remove a launch, by default all; return how many runs stay.
+
+    No run is removed whose process runs here, nor the other ranks of its job: their facts are stored together.
+    """
     connection = store.open_for_writing(path)
     try:
         rows = connection.execute(
-            "SELECT id, host, pid, ended FROM run WHERE launch = :launch OR :launch IS NULL", {"launch": launch}
+            "SELECT id, launch, rank IS NULL, host, pid, ended FROM run WHERE launch = :launch OR :launch IS NULL",
+            {"launch": launch},
         ).fetchall()
-        kept = [run for run, host, pid, ended in rows if ended is None and is_running(host, pid)]
-        for run, *_ in rows:
-            if run not in kept:
-                _remove(connection, run)
+        running = {row[0]: row[1:3] for row in rows if row[5] is None and is_running(*row[3:5])}
+        jobs = {job for job in running.values() if not job[1]}
+        kept = [run for run, *job, _, _, _ in rows if run in running or tuple(job) in jobs]
+        _remove(connection, [run for run, *_ in rows if run not in kept])
         connection.execute("PRAGMA incremental_vacuum").fetchall()
         return len(kept)
     finally:
@@ -102,22 +106,22 @@ def is_running(host: str, pid: int) -> bool:
     return host == platform.node() and processes.exists(pid)
 
 
-def _remove(connection: sqlite3.Connection, run: int) -> None:
+def _remove(connection: sqlite3.Connection, runs: Collection[int]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        compiles = "(SELECT id FROM compile WHERE run_id = ?)"
+        of_runs = f"run_id IN ({listed(runs)})"
+        compiles = f"(SELECT id FROM compile WHERE {of_runs})"
         for table in BY_COMPILE:
-            connection.execute(f"DELETE FROM {table} WHERE compile_id IN {compiles}", (run,))
+            connection.execute(f"DELETE FROM {table} WHERE compile_id IN {compiles}")
         for table in BY_SOURCE:
             connection.execute(
                 f"DELETE FROM {table} WHERE (source_id, compile_id) IN "
-                f"(SELECT source_id, compile_id FROM compile_source WHERE compile_id IN {compiles})",
-                (run,),
+                f"(SELECT source_id, compile_id FROM compile_source WHERE compile_id IN {compiles})"
             )
-        connection.execute(f"DELETE FROM compile_source WHERE compile_id IN {compiles}", (run,))
-        connection.execute("DELETE FROM compile WHERE run_id = ?", (run,))
-        connection.execute("DELETE FROM string WHERE run_id = ?", (run,))
-        connection.execute("DELETE FROM run WHERE id = ?", (run,))
+        connection.execute(f"DELETE FROM compile_source WHERE compile_id IN {compiles}")
+        for table in ("compile", "string"):
+            connection.execute(f"DELETE FROM {table} WHERE {of_runs}")
+        connection.execute(f"DELETE FROM run WHERE id IN ({listed(runs)})")
         connection.execute(
             "DELETE FROM source WHERE id NOT IN (SELECT source_id FROM compile_source) "
             "AND id NOT IN (SELECT source_id FROM compile)"
@@ -128,13 +132,22 @@ def _remove(connection: sqlite3.Connection, run: int) -> None:
         raise
 
 
+_COMPILING = "SELECT id FROM run WHERE EXISTS (SELECT 1 FROM compile WHERE run_id = run.id)"
 _COMPILES = f"""
     SELECT run_id, sum(status IN {model.COMPILES!r}), sum(status = 'skipped'), sum(status = 'failed'), sum(graphs),
-    sum(seconds) FROM compile GROUP BY run_id"""
-_BREAKS = "SELECT run_id, sum(count) FROM graph_break b JOIN compile c ON c.id = b.compile_id GROUP BY run_id"
+    sum(seconds) FROM compile c WHERE {{shown}} GROUP BY run_id"""
+# CROSS: SQLite would look in each run for the compile of each break
+_BREAKS = """
+    SELECT run_id, sum(count) FROM compile c CROSS JOIN graph_break b ON b.compile_id = c.content
+    WHERE {shown} GROUP BY run_id"""
 _RECOMPILES = """
-    SELECT run_id, count(DISTINCT r.compile_id) FROM recompile r JOIN compile c ON c.id = r.compile_id
-    WHERE NOT limit_reached GROUP BY run_id"""
+    SELECT run_id, count(DISTINCT c.id) FROM compile c CROSS JOIN recompile r ON r.compile_id = c.content
+    WHERE NOT limit_reached AND {shown} GROUP BY run_id"""
+_SUMS = (
+    (_COMPILES, ("compiles", "skipped", "failed", "graphs", "seconds")),
+    (_BREAKS, ("breaks",)),
+    (_RECOMPILES, ("recompiles",)),
+)
 
 
 class Launch(Struct):
@@ -149,7 +162,7 @@ class Launch(Struct):
     recompiles: int = 0
     seconds: float = 0.0
     compiling: list[model.Run] = []
-    """The processes that have compiles, or skipped frames."""
+    """The processes that have compiles, or skipped frames. Sums count once what several ranks compiled."""
 
     @property
     def name(self) -> str:
@@ -177,21 +190,23 @@ def launches(reader: Reader) -> list[Launch]:
     for each in found.values():
         each.runs.sort(key=lambda run: run.began)
     # a run that begins meanwhile is not known yet
-    for number, *sums in reader.execute(_COMPILES):
+    for (number,) in reader.execute(_COMPILING):
         if number in of_run:
             launch, run = of_run[number]
             launch.compiling.append(run)
-            for name, value in zip(("compiles", "skipped", "failed", "graphs", "seconds"), sums, strict=True):
-                setattr(launch, name, getattr(launch, name) + value)
-    for query, name in ((_BREAKS, "breaks"), (_RECOMPILES, "recompiles")):
-        for number, value in reader.execute(query):
+    shown = f"c.run_id IN ({listed(reader.shown_runs())})"
+    for query, names in _SUMS:
+        for number, *sums in reader.execute(query.format(shown=shown)):
             if number in of_run:
-                setattr(of_run[number][0], name, getattr(of_run[number][0], name) + value)
+                launch, _ = of_run[number]
+                for name, value in zip(names, sums, strict=True):
+                    setattr(launch, name, getattr(launch, name) + value)
     return list(found.values())
 
 
 def breaks_by_compile(reader: Reader, launch: str) -> dict[int, int]:
     """Return how many graph breaks each compile of a launch has that has any."""
-    where = OF_LAUNCH.format(alias="graph_break")
-    query = f"SELECT compile_id, sum(count) FROM graph_break WHERE {where} GROUP BY compile_id"
-    return dict(reader.execute(query, (launch,)))
+    where = reader.in_launch("graph_break", launch)
+    counts = dict(reader.execute(f"SELECT compile_id, sum(count) FROM graph_break WHERE {where} GROUP BY compile_id"))
+    numbers = reader.numbers_of_contents(launch)
+    return {number: count for each, count in counts.items() for number in numbers.get(each, (each,))}

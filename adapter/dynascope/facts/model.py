@@ -90,6 +90,8 @@ class Run(Struct, kw_only=True):
     torch_version: str
     rank: int | None = None
     """The RANK of a process of `torch.distributed`."""
+    alike: list[int] = field(default_factory=list)
+    """The ranks that compiled the same, and are shown as this one. Not stored: see `facts.alike`."""
     began: float
     """Unix time."""
     ended: float | None = None

@@ -7,7 +7,7 @@ those that hold now) about one file; each of its methods is one query on a clust
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +17,15 @@ from typing import Any
 from msgspec import Struct
 
 from dynascope.facts import model, store
+from dynascope.facts.alike import Alike, alike, expanded
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.moved import MovedFolders
 from dynascope.facts.profile import Profile
-from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, TRAIL, Mapping
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, STORED_OF_RUN, TRAIL, Mapping
 from dynascope.facts.store import T, decoded, decoding
 
-_RUN_FIELDS = model.Run.__struct_fields__
-OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
-"""A condition on the facts of a table `{alias}`: they are of a launch."""
+_RUN_FIELDS = ("id", *STORED_OF_RUN)
 
 
 class _Paths(dict[int, str]):
@@ -47,6 +46,7 @@ class Reader:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
+        self._alike: tuple[int, Alike] | None = None
         self.paths = _Paths(self)
 
     @classmethod
@@ -90,10 +90,19 @@ class Reader:
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         return version
 
+    @property
+    def alike(self) -> Alike:
+        """Return which ranks compiled the same, as the store is now."""
+        version = self.data_version()
+        if self._alike is None or self._alike[0] != version:
+            self._alike = version, alike(self._connection)
+        return self._alike[1]
+
     def runs(self) -> list[model.Run]:
         """Return all runs, newest first."""
         rows = self._connection.execute(f"SELECT {', '.join(_RUN_FIELDS)} FROM run ORDER BY id DESC")
-        return [model.Run(**dict(zip(_RUN_FIELDS, row, strict=True))) for row in rows]
+        ranks = self.alike.ranks_of_shown()
+        return [model.Run(**dict(zip(_RUN_FIELDS, row, strict=True)), alike=ranks.get(row[0], [])) for row in rows]
 
     def newest_launch(self, compiled: bool = False) -> str | None:
         """Return the newest launch, with `compiled` the newest that has compiles; None for none."""
@@ -103,15 +112,21 @@ class Reader:
 
     def files(self, launch: str | None = None) -> list[str]:
         """Return the paths that have facts, of one launch or of all."""
-        where = "" if launch is None else f"WHERE {OF_LAUNCH.format(alias='compile_source')}"
+        where = "" if launch is None else f"WHERE {self.in_launch('compile_source', launch)}"
         query = f"SELECT DISTINCT path FROM source WHERE id IN (SELECT source_id FROM compile_source {where})"
-        rows = self._connection.execute(f"{query} ORDER BY path", () if launch is None else (launch,))
+        rows = self._connection.execute(f"{query} ORDER BY path")
         return [self.moved.now(row[0]) for row in rows if row[0]]
 
     def compiles(self, launch: str | None = None) -> list[model.Compile]:
-        """Return the compiles in the order they ended, of one launch or of all."""
-        where = "" if launch is None else "WHERE c.run_id IN (SELECT id FROM run WHERE launch = ?)"
-        return self._compiles(where, () if launch is None else (launch,))
+        """Return the compiles in the order they ended, of one launch or of all.
+
+        Of ranks that compiled the same, those of the rank that is shown for them.
+        """
+        return self._compiles(f"WHERE c.run_id IN ({listed(self.shown_runs(launch))})", ())
+
+    def compiles_of(self, run: int) -> list[model.Compile]:
+        """Return the compiles of a run in the order they ended, also where it is not shown itself."""
+        return self._compiles("WHERE c.run_id = ?", (run,))
 
     def compile_ids(self, run: int) -> list[tuple[int, int, str]]:
         """Return the number, the run and Dynamo's id of each compile of a run."""
@@ -125,17 +140,24 @@ class Reader:
         if not found:
             return None
         facts: dict[str, Any] = {}
+        content = self.content(number)
         for name in kinds:
             mapping = FACTS[name]
             alias = mapping.table
             scope = (
-                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :compile) "
-                f"AND {alias}.compile_id = :compile"
+                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :content) "
+                f"AND {alias}.compile_id = :content"
                 if alias in CLUSTERED
-                else f"{alias}.compile_id = :compile"
+                else f"{alias}.compile_id = :content"
             )
-            facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})
+            found_of = self._facts(mapping, f"WHERE {scope}", {"content": content})
+            facts[name] = expanded(found_of, {content: [number]} if content != number else {})
         return model.CompileFacts(compile=found[0], call=self.call(number), **facts)
+
+    def content(self, number: int) -> int:
+        """Return the compile that has the facts of this one: itself, or that of another rank."""
+        row = self._connection.execute("SELECT content FROM compile WHERE id = ?", (number,)).fetchone()
+        return row[0] if row else number
 
     def why_compiled(self, number: int) -> model.CompileFacts | None:
         """Return the facts of a compile that advice about recompiles takes into account."""
@@ -161,18 +183,45 @@ class Reader:
     def document(self, compile: int, kind: str, what: type[T]) -> T | None:
         """Return the document of a compile that has this kind; None where there is none."""
         query = "SELECT data FROM document WHERE compile_id = ? AND kind = ?"
-        row = self._connection.execute(query, (compile, kind)).fetchone()
+        row = self._connection.execute(query, (self.content(compile), kind)).fetchone()
         return decoded(row[0], what) if row else None
 
     def _documents(self, compile: int, kind: str) -> list[tuple[str, bytes]]:
         """Return the documents of a compile whose kinds begin so, in their order."""
         query = "SELECT kind, data FROM document WHERE compile_id = ? AND kind GLOB ? ORDER BY kind"
-        return self._connection.execute(query, (compile, f"{kind}*")).fetchall()
+        return self._connection.execute(query, (self.content(compile), f"{kind}*")).fetchall()
 
     def facts(self, name: str, launch: str) -> list[Any]:
-        """Return all facts of one kind (a field of CompileFacts) of a launch."""
+        """Return all facts of one kind (a field of CompileFacts) of the shown compiles of a launch."""
         mapping = FACTS[name]
-        return self._facts(mapping, f"WHERE {OF_LAUNCH.format(alias=mapping.table)}", (launch,))
+        found = self._facts(mapping, f"WHERE {self.in_launch(mapping.table, launch)}", ())
+        return expanded(found, self.numbers_of_contents(launch))
+
+    def in_launch(self, table: str, launch: str) -> str:
+        """Return the condition that a fact of a table is of a shown compile of a launch."""
+        return (
+            f"{table}.compile_id IN (SELECT content FROM compile WHERE run_id IN ({listed(self.shown_runs(launch))}))"
+        )
+
+    def shown_runs(self, launch: str | None = None) -> list[int]:
+        """Return the runs of a launch, or of all, for which no other run is shown."""
+        where, arguments = ("", ()) if launch is None else ("WHERE launch = ?", (launch,))
+        shown_by = self.alike.shown_by
+        return [run for (run,) in self.execute(f"SELECT id FROM run {where}", arguments) if run not in shown_by]
+
+    def seconds_of_ranks(self, launch: str) -> dict[int, float]:
+        """Return the seconds in which each rank compiled, without waiting for others, by its run."""
+        query = (
+            "SELECT run_id, sum(seconds - rank_wait_seconds) FROM compile WHERE run_id IN "
+            "(SELECT id FROM run WHERE launch = ? AND rank IS NOT NULL) GROUP BY run_id"
+        )
+        return dict(self.execute(query, (launch,)))
+
+    def numbers_of_contents(self, launch: str) -> dict[int, list[int]]:
+        """Return the numbers of the shown compiles of each content that is not one compile's alone."""
+        shown = listed(self.shown_runs(launch))
+        found = _by_content(self.execute(f"SELECT content, id FROM compile WHERE run_id IN ({shown})"))
+        return {content: numbers for content, numbers in found.items() if numbers != [content]}
 
     def line_hashes(self, source: int) -> list[bytes]:
         """Return a source's line hashes (see `model.hash_lines`); [] for code without a file."""
@@ -202,12 +251,13 @@ class Reader:
         numbers = listed(sources)
         rows = self._connection.execute(
             "SELECT DISTINCT s.source_id, c.id, c.run_id, c.source_id, "
-            "(SELECT value FROM string WHERE id = c.function), c.resumes_at, c.compile_id "
-            f"FROM compile_source s JOIN compile c ON c.id = s.compile_id WHERE s.source_id IN ({numbers})"
+            "(SELECT value FROM string WHERE id = c.function), c.resumes_at, c.compile_id, c.content "
+            f"FROM compile_source s JOIN compile c ON {self._shown_content()} = s.compile_id "
+            f"WHERE s.source_id IN ({numbers})"
         ).fetchall()
         runs = self.runs()
         if launch is None:
-            candidates = {row[1]: Candidate(row[1], row[2], self.paths[row[3]], *row[4:]) for row in rows}
+            candidates = {row[1]: Candidate(row[1], row[2], self.paths[row[3]], *row[4:7]) for row in rows}
             kept = current(runs, candidates.values())
         else:
             of_launch = {run.id for run in runs if run.launch == launch}
@@ -216,7 +266,18 @@ class Reader:
             return None
         chosen = set(kept)
         used = {row[0] for row in rows if row[1] in chosen}
-        return View(self, path, {n: s for n, s in sources.items() if n in used}, kept)
+        contents = _by_content({(row[7], row[1]) for row in rows if row[1] in chosen})
+        alone = all(numbers == [content] for content, numbers in contents.items())
+        return View(self, path, {n: s for n, s in sources.items() if n in used}, kept, {} if alone else contents)
+
+    def _shown_content(self) -> str:
+        """Return the content of a compile `c` in a condition that selects shown compiles.
+
+        Where ranks are not shown, `+` lets SQLite look for the others by run: each content has a thousand compiles.
+        """
+        if not self.alike.shown_by:
+            return "c.content"
+        return f"c.run_id IN ({listed(self.shown_runs())}) AND +c.content"
 
     def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
@@ -240,6 +301,13 @@ class View(Struct, eq=False):
     """The traced contents of the file, by number."""
     compile_numbers: list[int]
     """The numbers of the compiles that traced a line of this file, oldest first."""
+    by_content: dict[int, list[int]]
+    """The numbers by that of their content, where it is another rank's; {} where each compile has its own."""
+
+    @property
+    def contents(self) -> Collection[int]:
+        """Return the numbers under which the facts are stored."""
+        return self.by_content or self.compile_numbers
 
     def compiles(self) -> list[model.Compile]:
         """Return the compiles that traced a line of this file, even in other files' functions."""
@@ -250,20 +318,27 @@ class View(Struct, eq=False):
         table = FACTS[name].table
         clause = (
             f"WHERE {table}.source_id IN ({listed(self.sources)}) "
-            f"AND {table}.compile_id IN ({listed(self.compile_numbers)}) "
+            f"AND {table}.compile_id IN ({listed(self.contents)}) "
             f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
         )
-        return self.reader._facts(FACTS[name], clause, (first_line, last_line))
+        return expanded(self.reader._facts(FACTS[name], clause, (first_line, last_line)), self.by_content)
 
     def graph_breaks_below(self) -> list[model.GraphBreak]:
         """Return breaks in other files with a frame of this file in their stack (in libraries)."""
         mapping = FACTS["graph_breaks"]
         clause = (
             "JOIN graph_break_caller k ON k.compile_id = graph_break.compile_id AND k.ordinal = graph_break.ordinal "
-            f"WHERE k.source_id IN ({listed(self.sources)}) AND k.compile_id IN ({listed(self.compile_numbers)}) "
+            f"WHERE k.source_id IN ({listed(self.sources)}) AND k.compile_id IN ({listed(self.contents)}) "
             f"AND graph_break.source_id NOT IN ({listed(self.sources)})"
         )
-        return self.reader._facts(mapping, clause, ())
+        return expanded(self.reader._facts(mapping, clause, ()), self.by_content)
+
+
+def _by_content(rows: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for content, number in sorted(rows):
+        found.setdefault(content, []).append(number)
+    return found
 
 
 def listed(numbers: Any) -> str:

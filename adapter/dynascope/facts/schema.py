@@ -1,7 +1,8 @@
 """Define the tables of a store, and convert structs of the model to rows and back.
 
 A text is stored once per run (`string`), and its number is in the rows. Facts refer to a `source` (the content of a
-file) and a compile. `tensor` and `line_time`, which have most rows, are clustered by file; the rest by compile, with an
+file) and a compile, of which several ranks' may be equal (`alike`): `content` is the number of the compile that has
+the facts. `tensor` and `line_time`, which have most rows, are clustered by file; the rest by compile, with an
 index by file. Lists are JSON texts; a stack is a JSON list of [source, line, function]; `path` is a source's number.
 """
 
@@ -54,7 +55,7 @@ class Mapping:
     def created(self) -> str:
         """Return the SQL that creates the table of ordered facts."""
         return (
-            f"CREATE TABLE {self.table} (compile_id, ordinal, {', '.join(self.columns)}, "
+            f"CREATE TABLE {self.table} (compile_id INTEGER, ordinal INTEGER, {', '.join(self.columns)}, "
             f"PRIMARY KEY (compile_id, ordinal)) WITHOUT ROWID;\n"
             f"CREATE INDEX {self.table}_by_source ON {self.table} (source_id, compile_id);\n"
         )
@@ -121,6 +122,8 @@ def _value(kind: Kind, value: Any, paths: dict[int, str]) -> Any:
     return value
 
 
+STORED_OF_RUN = tuple(name for name in Run.__struct_fields__ if name not in ("id", "alike"))
+"""The columns of `run`, but for its number."""
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {
     each.name: Mapping(fact, each.name.removesuffix("s"))
@@ -143,7 +146,7 @@ APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
 
 TABLES = f"""
-CREATE TABLE run (id INTEGER PRIMARY KEY, {", ".join(each for each in Run.__struct_fields__ if each != "id")});
+CREATE TABLE run (id INTEGER PRIMARY KEY, {", ".join(STORED_OF_RUN)});
 CREATE INDEX run_by_launch ON run (launch);
 
 CREATE TABLE string (id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, value TEXT NOT NULL);
@@ -154,8 +157,12 @@ CREATE TABLE source (
     text TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (path, digest)
 );
 
-CREATE TABLE compile (id INTEGER PRIMARY KEY, run_id, {", ".join(COMPILE.columns)});
-CREATE INDEX compile_by_run ON compile (run_id);
+CREATE TABLE compile (
+    id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, content INTEGER NOT NULL, digest BLOB, {", ".join(COMPILE.columns)}
+);
+CREATE INDEX compile_by_run ON compile (run_id, content);
+CREATE INDEX compile_by_content ON compile (content);
+CREATE INDEX compile_by_digest ON compile (digest) WHERE digest IS NOT NULL;
 CREATE INDEX compile_by_source ON compile (source_id);
 
 CREATE TABLE compile_source (

@@ -24,12 +24,24 @@ import msgspec
 from dynascope.encodable import encodable
 from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
+from dynascope.facts.alike import digest_of, equal_compile
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.file_names import given_name
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.profile import Profile
 from dynascope.facts.reader import Reader
-from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, ROLES, TRAIL, Kind, Mapping
+from dynascope.facts.schema import (
+    CALL,
+    CLUSTERED,
+    COMPILE,
+    FACTS,
+    PROFILE,
+    ROLES,
+    STORED_OF_RUN,
+    TRAIL,
+    Kind,
+    Mapping,
+)
 from dynascope.facts.store import encoded
 from dynascope.facts.user_stack import UserFrame
 
@@ -129,7 +141,12 @@ def _text_without_file(path: str) -> str:
     return text.encode(errors="replace").decode() if len(text) <= _LONGEST_TEXT else ""
 
 
-_RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else otherwise
+
+
+_LOCAL_RANK = "LOCAL_RANK"
+"""The environment variable with a rank's number on its machine, which launchers of `torch.distributed` set."""
 
 
 class Writer:
@@ -145,9 +162,10 @@ class Writer:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._connection = store.open_for_writing(where) if isinstance(where, Path) else where
+        self._device = None if run.rank is None else _number(os.environ.get(_LOCAL_RANK), run.rank)
         self._numbers: dict[str, int] = {}
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
-        self._row = {name: encodable(getattr(run, name)) for name in _RUN_COLUMNS}
+        self._row = {name: encodable(getattr(run, name)) for name in STORED_OF_RUN}
         self._hashes_of = hashes_of
         self.run = self._insert_run()
         self._interning = Interning(self._connection, self.run, hashes_of)
@@ -173,15 +191,21 @@ class Writer:
 
     def write(self, facts: model.CompileFacts, trails: Sequence[Trail] = ()) -> int:
         """Store a compile with the trails of its latest attempts in one transaction."""
-        return encoded_with(self._write, (facts, trails))
+        return encoded_with(self._write, (facts, trails, None))
 
-    def _write(self, compiled: tuple[model.CompileFacts, Sequence[Trail]]) -> int:
-        facts, trails = compiled
+    def _write(self, compiled: tuple[model.CompileFacts, Sequence[Trail], bytes | None]) -> int:
+        facts, trails, digest = compiled
+        if digest is None and self._device is not None:
+            digest = digest_of(facts, trails, self._device)
         with self._lock, self._transaction() as connection:
             self._begin_again_if_removed()
+            equal = digest and equal_compile(connection, self.run, self._row["launch"], digest)
+            if equal:
+                self._numbers.pop(facts.compile.compile_id, None)  # the other rank stores what comes later
+                return self._insert_equal(facts.compile, equal)
             intern = self._interning
             intern.begin()
-            number = self._insert_compile(facts.compile)
+            number = self._insert_compile(facts.compile, digest)
             sources = {intern.source(facts.compile.path)}
             for name, mapping in FACTS.items():
                 rows = getattr(facts, name)
@@ -237,10 +261,14 @@ class Writer:
         if facts is None:
             return
         facts.call = None  # it is one of the documents
-        number = self.write(facts)
+        content = reader.content(compile)
+        (digest,) = reader.execute("SELECT digest FROM compile WHERE id = ?", (content,)).fetchone()
+        number = encoded_with(self._write, (facts, [], digest))
         with self._lock, self._transaction() as connection:
-            rows = reader.execute("SELECT kind, data FROM document WHERE compile_id = ?", (compile,))
-            connection.executemany("INSERT INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
+            rows = reader.execute("SELECT kind, data FROM document WHERE compile_id = ?", (content,))
+            is_equal = "SELECT content != id FROM compile WHERE id = ?"
+            if not connection.execute(is_equal, (number,)).fetchone()[0]:
+                connection.executemany("INSERT INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
 
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""
@@ -262,12 +290,27 @@ class Writer:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _insert_compile(self, compile: model.Compile) -> int:
-        columns = ["run_id", *COMPILE.columns]
+    def _insert_compile(self, compile: model.Compile, digest: bytes | None) -> int:
+        columns = ["run_id", "content", "digest", *COMPILE.columns]
         marks = ", ".join("?" * len(columns))
         values = [_column(kind, [getattr(compile, name)], self._interning)[0] for name, kind in COMPILE.fields]
-        row = [self.run, *values]
-        inserted = self._connection.execute(f"INSERT INTO compile ({', '.join(columns)}) VALUES ({marks})", row)
+        inserted = self._connection.execute(
+            f"INSERT INTO compile ({', '.join(columns)}) VALUES ({marks})", [self.run, 0, digest, *values]
+        )
+        number = int(inserted.lastrowid or 0)
+        self._connection.execute("UPDATE compile SET content = id WHERE id = ?", (number,))
+        return number
+
+    def _insert_equal(self, compile: model.Compile, content: int) -> int:
+        """Insert a compile that has another rank's facts and texts, and its own times."""
+        own = [(name, kind in (Kind.PLAIN, Kind.FLAG)) for name, kind in COMPILE.fields]
+        taken = ["?" if is_own else column for column, (_, is_own) in zip(COMPILE.columns, own, strict=True)]
+        values = [getattr(compile, name) for name, is_own in own if is_own]
+        inserted = self._connection.execute(
+            f"INSERT INTO compile (run_id, content, {', '.join(COMPILE.columns)}) "
+            f"SELECT ?, id, {', '.join(taken)} FROM compile WHERE id = ?",
+            [self.run, *values, content],
+        )
         return int(inserted.lastrowid or 0)
 
     def _insert_later(self, compile: int, what: Profile | LaterForm) -> None:

@@ -15,6 +15,7 @@ from msgspec import structs
 from dynascope.agent.recorder.process import run_of_this_process
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.copying import copy_run
 from dynascope.facts.launches import new_launch
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.reader import Reader
@@ -98,14 +99,8 @@ class MemoryStore:
         """
         with self._lock:
             reader = Reader(self._connection, Path())
-            run = structs.replace(self._run, launch=new_launch())
-            hashes = dict(reader.execute("SELECT path, line_hashes FROM source"))
-            writer = Writer(path, run, hashes.get)
-            try:
-                for compile in reader.compiles():
-                    writer.copy(reader, compile.id)
-            finally:
-                writer.close()
+            run = structs.replace(self._run, id=self._its_writer().run, ended=time.time())
+            copy_run(reader, run, path, new_launch())
 
     def _its_writer(self) -> Writer:
         if self._writer is None:

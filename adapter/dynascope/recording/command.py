@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -86,9 +87,44 @@ def _program(name: str) -> list[str]:
 
 @click.command("import")
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, path_type=Path))
-def import_trace(facts: Path | None, folder: Path) -> None:
-    """Import the logs that a program wrote under TORCH_TRACE=DIR, on this machine or another."""
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def import_trace(facts: Path | None, folders: tuple[Path, ...]) -> None:
+    """Import the logs that a program wrote under TORCH_TRACE=DIR, on this machine or another.
+
+    Or the newest run of each .dynascope folder: those of the hosts of one job become one run, with all its ranks.
+    """
+    path = facts / store.FILE_NAME if facts is not None else store.facts_path()
+    launch = f"{time.strftime('%Y-%m-%d %H:%M:%S')} import of {', '.join(str(each.resolve()) for each in folders)}"
+    stores = [folder for folder in folders if (folder / store.FILE_NAME).exists()]
+    if stores and len(stores) < len(folders):
+        missing = next(folder for folder in folders if folder not in stores)
+        raise click.ClickException(f"There is no {store.FILE_NAME} in {missing}. Import logs by themselves.")
+    if stores:
+        _import_stores(stores, path, launch)
+    for folder in () if stores else folders:
+        _import_logs(folder, path, launch)
+
+
+def _import_stores(folders: Sequence[Path], path: Path, launch: str) -> None:
+    from dynascope.facts.copying import copy_newest_launch
+
+    runs = compiles = 0
+    own = next((each for each in folders if path.exists() and path.samefile(each / store.FILE_NAME)), None)
+    if own is not None:
+        raise click.ClickException(f"{own} is where the facts would be written. Choose another with --facts.")
+    for folder in folders:
+        try:
+            copied = copy_newest_launch(folder / store.FILE_NAME, path, launch)
+        except store.StoreError as error:
+            raise click.ClickException(str(error)) from None
+        except (OSError, sqlite3.Error) as error:
+            raise click.ClickException(f"Cannot import {folder}: {error}.") from None
+        runs, compiles = runs + copied[0], compiles + copied[1]
+    made = f"{counted(compiles, 'compile')} of {counted(runs, 'process', 'processes')}"
+    click.echo(f"{made}, from {counted(len(folders), 'host')}, are in {path}.")
+
+
+def _import_logs(folder: Path, path: Path, launch: str) -> None:
     from dynascope.recording.importing import import_log
     from dynascope.recording.torch_trace import logs_in
 
@@ -97,8 +133,6 @@ def import_trace(facts: Path | None, folder: Path) -> None:
         raise click.ClickException(
             f"There is no dedicated_log_torch_trace_*.log in {folder}. Run the program with TORCH_TRACE={folder} first."
         )
-    path = facts / store.FILE_NAME if facts is not None else store.facts_path()
-    launch = f"{time.strftime('%Y-%m-%d %H:%M:%S')} import of {folder.resolve()}"
     compiles = breaks = 0
     for log in logs:
         try:

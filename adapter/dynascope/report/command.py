@@ -128,12 +128,14 @@ def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> Non
     """
     from dynascope.explain.comparison import columns, summary
     from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
-    from dynascope.facts.process_names import compile_names
+    from dynascope.facts.process_names import as_shown, compile_names
 
     compiles = reader.compiles(launch)
-    names = compile_names(compiles, [run for run in reader.runs() if run.launch == launch])
+    runs = [run for run in reader.runs() if run.launch == launch]
+    names = compile_names(compiles, runs)
     try:
-        pair = find_pair(compiles, left, right, lambda each: names[each.id])
+        asked, other = (as_shown(name, compiles, runs, reader.alike.shown_by) for name in (left, right))
+        pair = find_pair(compiles, asked, other, lambda each: names[each.id])
         found = compared(reader, *pair, names=(left, right))
     except NotComparable as error:
         raise click.ClickException(str(error)) from None

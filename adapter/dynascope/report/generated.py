@@ -12,7 +12,7 @@ from dynascope.facts.generated import recorded
 from dynascope.facts.generated.cache_keys import CACHE_KEY, differences, key_of, summary
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.generated.recorded import bytecode_text, form_text, graphs_text
-from dynascope.facts.process_names import compile_names
+from dynascope.facts.process_names import as_shown, compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources
 
@@ -24,8 +24,9 @@ class NotRecorded(Exception):
 def compile_named(reader: Reader, launch: str, name: str) -> model.Compile:
     """Return the newest compile that the report calls so. Raises NotRecorded."""
     compiles = reader.compiles(launch)
-    names = compile_names(compiles, [run for run in reader.runs() if run.launch == launch])
-    found = [each for each in compiles if name in (names[each.id], f"[{names[each.id]}]")]
+    runs = [run for run in reader.runs() if run.launch == launch]
+    names, shown = compile_names(compiles, runs), as_shown(name, compiles, runs, reader.alike.shown_by)
+    found = [each for each in compiles if shown in (names[each.id], f"[{names[each.id]}]")]
     if not found:
         raise NotRecorded(no_compile(name, filter(None, names.values())))
     return found[-1]

@@ -49,6 +49,10 @@ class Summary(Struct):
     comparisons: dict[int, Compared]
     """What differs from the compile that each recompile replaces, by the recompile's number."""
     slowest_lines: list[SlowLine]
+    compiling: set[int]
+    """The runs that have compiles, those for which another one is shown among them."""
+    ranks: str
+    """Whether the ranks of a job compiled alike; "" where there are none."""
 
     @property
     def first_run(self) -> model.Run:
@@ -58,13 +62,7 @@ class Summary(Struct):
     @property
     def processes(self) -> str:
         """Return `ranks 0-3` for processes that have compiles; "" for a single one."""
-        compiled = {each.run for each in self.compiles}
-        return ranks.processes([run for run in self.runs if run.id in compiled])
-
-    @property
-    def ranks(self) -> str:
-        """Return whether the ranks of a job compiled alike; "" where there are none."""
-        return ranks.compared(self.runs, self.compiles, self.problems)
+        return ranks.processes([run for run in self.runs if run.id in self.compiling])
 
     def of_kind(self, kind: str) -> list[Problem]:
         """Return the problems below the heading of a kind."""
@@ -83,16 +81,25 @@ def summarize(reader: Reader, launch: str) -> Summary:
     runs = [run for run in reader.runs() if run.launch == launch]
     numbers = [(cause, number) for cause in found.causes for number in cause.compiles][:_COMPARED]
     numbers += [(cause, number) for cause in found.causes for number in sorted(cause.caused - {*cause.compiles})[:1]]
+    problems, contents = found.problems, reader.numbers_of_contents(launch)
+    compared = ranks.compared(
+        [each for each in reader.alike.ranks if each.launch == launch],
+        reader.seconds_of_ranks(launch),
+        lambda content: found.by_number[contents.get(content, [content])[0]],
+        problems,
+    )
     stories = {n: story(reader, cause, n, found.compiles, runs, shown_path) for cause, n in numbers}
     return Summary(
         launch=launch,
         runs=runs,
         compiles=found.compiles,
         names=compile_names(found.compiles, runs),
-        problems=found.problems,
+        problems=problems,
         stories={number: told for number, told in stories.items() if told},
         comparisons=_comparisons(reader, found.compiles, found.causes),
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
+        compiling={each.run for each in found.compiles} | reader.alike.shown_by.keys(),
+        ranks=compared,
     )
 
 

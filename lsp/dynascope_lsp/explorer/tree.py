@@ -6,6 +6,7 @@ launch → Failed Compiles, Graph Breaks, Recompiles, … → facts
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
@@ -79,13 +80,13 @@ def _sections(opened: Opened) -> list[ExplorerRow]:
         section(f"{each.name}:", each.heading.title(), len(opened.found.of_kind(each.name)), each.icon, each.counted)
         for each in SECTIONS
     ]
-    compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
-    processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
+    compiled = Counter(each.run for each in opened.compiles if each.status != "skipped")
+    processes = sorted((opened.runs[run] for run in compiled), key=lambda run: (run.rank or 0, run.began))
     compiles = [
         section(
             f"compiles:{run.id}",
-            "Compiles" if len(processes) == 1 else f"Compiles of {process_name(run)}",
-            sum(each.run == run.id and each.status != "skipped" for each in opened.compiles),
+            "Compiles" if len(processes) == 1 and not run.alike else f"Compiles of {process_name(run)}",
+            compiled[run.id],
             "list-tree",
         )
         for run in processes

@@ -21,6 +21,7 @@ from dynascope.explain import divergences
 from dynascope.facts.comparison.ranks import Collective, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
+from dynascope.facts.process_names import ranks_text
 
 _MOST_SECONDS = 30.0
 """The most that a rank waits to know whether others compile a call, too."""
@@ -129,7 +130,7 @@ class RankComparison:
             if at is None or is_served or not exchange.is_alone(call, group, _seconds_to_wait()):
                 continue
             if exchange.tells(call, group, "alone"):
-                others = divergences.ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
+                others = ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
                 fact = divergences.alone(call.parts[0], *at, (str(exchange.rank), others))
                 self._add(call, fact, facts)
                 exchange.leave_divergence(call, group, fact)
@@ -153,7 +154,7 @@ class RankComparison:
         is_first = exchange.tells(call, each.group, effect)
         if not is_first and (effect == "differs" or not parted.is_wanted()):
             return
-        ours, others = map(divergences.ranks_text, exchange.sides(call, each.rank, each.group))
+        ours, others = map(ranks_text, exchange.sides(call, each.rank, each.group))
         ranks = ours, others
         at, told = _collectives_told(call, theirs, each, ranks)
         found = divergences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)

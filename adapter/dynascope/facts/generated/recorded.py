@@ -80,7 +80,7 @@ def kinds(reader: Reader, compile: int) -> set[str]:
 
 def _all_kinds(reader: Reader, compile: int) -> list[str]:
     query = "SELECT kind FROM document WHERE compile_id = ? ORDER BY kind"
-    return [row[0] for row in reader.execute(query, (compile,))]
+    return [row[0] for row in reader.execute(query, (reader.content(compile),))]
 
 
 LineOf = Callable[[str, int], str]

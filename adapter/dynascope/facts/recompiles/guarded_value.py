@@ -7,6 +7,7 @@ give equal results. What is wanted is a clause: "be 3", "be a `Cat`".
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -163,6 +164,7 @@ def is_first_state(subject: GuardedValue, guard: str) -> bool:
     return subject.kind == "length" and bool(_OF_OPTIMIZER.search(subject.expression) and _EMPTY.match(guard))
 
 
+@lru_cache(4096)
 def readable(text: str) -> str:
     """Write modules, parameters and globals as in a program: `self.layers[0].weight`."""
     for pattern, replacement in _READABLE:

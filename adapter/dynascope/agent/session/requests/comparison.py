@@ -68,7 +68,7 @@ def _compared(message: Compare, is_stopped: bool) -> Compared:
     if recorded.run is None:
         raise NotComparable(_NONE_YET)
     with Reader.open(recorded.path) as reader:
-        compiles = [each for each in reader.compiles() if each.run == recorded.run]
+        compiles = reader.compiles_of(recorded.run)
         return _chosen(reader, compiles, recorded, message, is_stopped)
 
 
