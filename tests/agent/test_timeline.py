@@ -6,6 +6,7 @@ import re
 import runpy
 
 import pytest
+import torch._dynamo
 from dynascope.agent.session.timeline import KEPT, TimelineEvents
 from dynascope.wire.beyond_dap import TimelineEvent
 
@@ -56,7 +57,7 @@ def test_recompiles_specializations_skips_and_failures() -> None:
     session = ScriptedSession()
     path = PROGRAMS / "recorded" / "decisions.py"
     session.break_in("a_function_of_this_name_is_never_called")
-    with session.attached():
+    with session.attached(), torch._dynamo.config.patch(recompile_limit=8):  # the program sets it
         runpy.run_path(str(path), run_name="__main__")
     found = {event.kind: event for event in reversed(events(session))}
     assert found["recompile"].text.startswith("Recompiled because of x.size()[0]: it does not match 0/0: ")
