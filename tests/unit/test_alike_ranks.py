@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
+from dynascope.explain.not_recorded import ending
 from dynascope.facts import model
 from dynascope.facts.distinct import distinct
 from dynascope.facts.generated import recorded
+from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.launches import launches, remove
 from dynascope.facts.process_names import as_shown, compile_names
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
-from dynascope.report.generated import compile_named
+from dynascope.report.generated import NotRecorded, compile_named
 from dynascope.report.summary import Summary, summarize
 from msgspec import structs
 
@@ -120,6 +122,31 @@ def test_a_rank_that_was_killed_is_shown_with_those_that_went_on(job: Job) -> No
     assert told.processes == "ranks 0-3" and told.ranks == "The ranks compiled in 2 ways: ranks 0, 1, 3; rank 2."
     with job.reader() as reader:
         assert compile_named(reader, LAUNCH, "rank 2: 0/0").compile_id == "0/0"
+        with pytest.raises(NotRecorded, match=r"No compile rank 2: 0/1 is recorded"):
+            compile_named(reader, LAUNCH, "rank 2: 0/1")
+
+
+def test_a_rank_that_did_not_end_is_named_by_itself(job: Job) -> None:
+    parent = Writer(job.path, sample.new_run(job.folder, LAUNCH))
+    for rank in range(4):
+        job.compiles(rank)
+    for rank in (0, 1, 3):
+        job.compiles(rank, 1)
+        if rank:
+            job._writers[rank].close()
+    parent.close()
+    told = job.summary()
+    assert ending(told.runs, told.compiling).startswith("ranks 0, 2: ended from outside")
+
+
+def test_a_rank_that_torchrun_starts_again_is_not_shown_by_itself(job: Job) -> None:
+    for _ in range(2):
+        for rank in range(3):
+            job.compiles(rank)
+        job._writers.clear()
+    told = job.summary()
+    assert [run.alike for run in told.runs if run.alike] == [[0, 1, 2], [0, 1, 2]] and len(told.compiles) == 2
+    assert told.processes == "ranks 0-2"
 
 
 def test_what_is_compiled_twice_is_stored_twice(job: Job) -> None:
@@ -134,12 +161,17 @@ def test_what_is_compiled_twice_is_stored_twice(job: Job) -> None:
     ("text", "shown"),
     [
         ("f32[8] cuda:{}", 1),
-        ("f32[8] cuda:1{}", 3),
-        ("cuda:7", 1),
+        ("f32[8] cuda:{0} cuda:1{0}", 1),
+        ("cuda:0", 1),
+        ("check_tensor(L['x'], Tensor, torch.float32, device={}, requires_grad=False)", 1),
+        ("zeros(2, device=device(type='cuda', index={}))", 1),
+        ("select(x, dim=0, index={})", 3),
+        ("full((2,), 100000000{})", 3),
         ("___check_type_id(L['self'], 14009859555{}), type=<class 'dict'>", 1),
         ("___check_obj_id(G['f'], 9393343469707{0}{0}{0})", 1),
         ("L['n'] == 100000000{}", 3),
         ("__compiled_fn_9_312cfe7{}_d429_411d_9568_c6566756136e", 1),
+        ("__compiled_fn_{}_312cfe70_d429_411d_9568_c6566756136e", 3),
         ("<function f at 0x7f00aa{}>", 1),
     ],
 )
@@ -167,17 +199,22 @@ def test_a_rank_that_is_not_shown_can_be_asked_for(job: Job) -> None:
             "0/0",
         ]
         compiles, runs = reader.compiles(LAUNCH), reader.runs()
-        assert as_shown("rank 7: 0/1", compiles, runs, reader.alike.shown_by) == "rank 7: 0/1"
+        for unknown in ("rank 7: 0/1", "rank 1: 3/0", "0/1"):
+            assert as_shown(unknown, compiles, runs, reader) == unknown
+        assert as_shown("rank 1, after reset: 0/1", compiles, runs, reader) == "after reset: 0/1"
         assert "rank 1: 0/1" not in compile_names(compiles, runs).values()
 
 
-def test_later_forms_of_an_equal_compile_are_stored_once(job: Job) -> None:
-    for rank in (0, 1):
-        number = job.compiles(rank)
-        job._writers[rank].write_later("0/0", model.CudaGraphsSkipped(path="", line=0, reason="cpu device"))
+def test_what_is_known_later_of_an_equal_compile_is_stored_once(job: Job) -> None:
+    numbers = [job.compiles(rank) for rank in (0, 1)]
+    for rank, reason in ((1, "mutated inputs"), (0, "cpu device"), (1, "cpu device")):
+        job._writers[rank].write_later("0/0", model.CudaGraphsSkipped(path="", line=0, reason=reason))
+        job._writers[rank].write_later("0/0", LaterForm("output code", f"of rank {rank}"))
     with job.reader() as reader:
-        facts = reader.compile(number)
-        assert facts is not None and len(facts.cuda_graphs_skipped) == 1
+        facts = reader.compile(numbers[1])
+        assert facts is not None
+        assert [each.reason for each in facts.cuda_graphs_skipped] == ["mutated inputs", "cpu device"]
+        assert [each.heading for each in recorded.forms(reader, numbers[1])][2:] == ["of rank 0"]
 
 
 def test_a_job_is_removed_whole_or_not_at_all(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +234,7 @@ def test_the_stores_of_hosts_become_one_job(tmp_path: Path) -> None:
         for rank in (2 * host, 2 * host + 1):
             job.compiles(rank)
             job.compiles(rank, 1, other_shape if rank == 3 else lambda facts: None)
-    folders = [str(tmp_path / f"host{host}" / ".dynascope") for host in range(3)]
+    folders = [str(tmp_path / f"host{host}") for host in range(3)]
     result = CliRunner().invoke(main, ["import", "--facts", str(tmp_path / "facts"), *folders])
     assert result.output == f"12 compiles of 6 processes, from 3 hosts, are in {tmp_path / 'facts' / 'facts.db'}.\n"
     with Reader.open(tmp_path / "facts" / "facts.db") as reader:
@@ -211,16 +248,17 @@ def test_the_stores_of_hosts_become_one_job(tmp_path: Path) -> None:
     ("folders", "told"),
     [
         (["b/.dynascope", "a/.dynascope"], "is where the facts would be written. Choose another with --facts.\n"),
-        (["a", "b/.dynascope"], "There is no facts.db in {0}/a. Import logs by themselves.\n"),
+        (["c", "b"], "{0}/c has none. Import torch's logs with a command of their own.\n"),
         (
-            ["a"],
-            "There is no dedicated_log_torch_trace_*.log in {0}/a. Run the program with TORCH_TRACE={0}/a first.\n",
+            ["c"],
+            "There is no dedicated_log_torch_trace_*.log in {0}/c. Run the program with TORCH_TRACE={0}/c first.\n",
         ),
     ],
 )
 def test_what_cannot_be_imported_is_said(tmp_path: Path, folders: list[str], told: str) -> None:
     for name in ("a", "b"):
         Job(tmp_path / name).compiles(0)
+    (tmp_path / "c").mkdir()
     chosen = [str(tmp_path / name) for name in folders]
     result = CliRunner().invoke(main, ["import", "--facts", str(tmp_path / "a" / ".dynascope"), *chosen])
     assert result.exit_code == 1 and result.output.endswith(told.format(tmp_path))

@@ -7,8 +7,8 @@ from dynascope.explain import divergences
 from dynascope.facts import model
 from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, part_of
 from dynascope.facts.comparison.trail import DECISION_KINDS, DecisionKind, Trail
-from dynascope.facts.process_names import ranks_text
 from dynascope.facts.user_stack import UserFrame
+from dynascope.rank_names import ranks_text
 
 PATH = "/work/model.py"
 REDUCE = Collective("all_reduce(sum)", "0", "f32[4]", ("L['x']",), (UserFrame(PATH, 13, "step"),))

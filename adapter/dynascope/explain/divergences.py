@@ -13,9 +13,9 @@ from dynascope.facts import model
 from dynascope.facts.comparison.differences import Difference
 from dynascope.facts.comparison.ranks import Collective, Parting, PartOfCall, differing_values, first_parting
 from dynascope.facts.comparison.trail import TracedCompile
-from dynascope.facts.process_names import named_ranks
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 from dynascope.facts.user_stack import UserFrame
+from dynascope.rank_names import named_ranks
 
 _EFFECTS = {
     "hangs": "Then one waits for the other for ever, or the results are wrong.",

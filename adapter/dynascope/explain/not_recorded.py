@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 
 from dynascope.facts import model
 from dynascope.facts.model import Run
-from dynascope.facts.process_names import process_name
+from dynascope.facts.process_names import own_name
+from dynascope.rank_names import named_ranks, ranks_text
 
 GUARD_COSTS = "costs of guards"
 LATER_FORMS = "form of a graph but Dynamo's own"
@@ -57,5 +58,7 @@ def ending(runs: Sequence[Run], compiling: Collection[int]) -> str:
         return ""
     if min(runs, key=lambda run: run.began).ended is None:
         return NOT_ENDED
-    names = sorted(map(process_name, parts))
-    return _ENDED_BY_OTHERS.format(who=", ".join(names) if len(names) <= _NAMED else f"{len(names)} processes")
+    ranks = {run.rank for run in parts if run.rank is not None}
+    names = [named_ranks(ranks_text(ranks))] if ranks else []
+    names += sorted(own_name(run) for run in parts if run.rank is None)
+    return _ENDED_BY_OTHERS.format(who=", ".join(names) if len(names) <= _NAMED else f"{len(parts)} processes")

@@ -10,7 +10,8 @@ from dynascope.explain.problem import Problem, where
 from dynascope.facts import model
 from dynascope.facts.alike import Contents
 from dynascope.facts.counts import counted, seconds
-from dynascope.facts.process_names import named_ranks, process_name, ranks_text
+from dynascope.facts.process_names import process_name
+from dynascope.rank_names import named_ranks, ranks_text
 
 _NAMED = 4
 """The most processes, or sides of ranks, that are named; of more the number is told."""
@@ -22,7 +23,7 @@ def processes(runs: Collection[model.Run]) -> str:
     """Return `ranks 0-3 and process 4711` for processes of one launch; "" for a single one."""
     if len(runs) < 2:
         return ""
-    ranks = [run.rank for run in runs if run.rank is not None]
+    ranks = {run.rank for run in runs if run.rank is not None}
     others = sorted(process_name(run) for run in runs if run.rank is None)
     parts = [named_ranks(ranks_text(ranks))] if ranks else []
     parts += [", ".join(others) if len(others) <= _NAMED else f"{len(others)} processes"] if others else []

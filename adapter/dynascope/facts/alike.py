@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -18,6 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from dynascope.facts import model
+from dynascope.facts.store import decoding
 
 _MEASURED = {"began": 0.0, "seconds": 0.0, "backend_seconds": 0.0, "rank_wait_seconds": 0.0}
 _WITH_TIMES = ("profile", "guard_costs", "line_times")
@@ -25,20 +27,30 @@ _LATER = "forms"
 """Made of the graph, which is compared."""
 _UNMARKED = {"id": 0, "run": 0, "source": 0}
 _encode = msgspec.json.Encoder().encode
-_OF_PROCESS = rb"_?[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}|\b0x[0-9a-f]{6,}|, \d{9,}(?=\))"
-"""The name that Dynamo gives to a compiled graph, addresses, and in guards the identities of objects."""
+_OF_PROCESS = re.compile(
+    rb"(?<=__compiled_fn_)(?P<graph>\d+)_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}|\b0x[0-9a-f]{6,}"
+    rb"|(?P<check>___check_(?:type|obj)_id\([^\"]{1,999}?, )\d{9,}(?=\))"
+    rb"|(?P<device>\b(?:cuda|xpu|hpu|npu):|\bdevice\(type='\w+', index=|, device=)(?P<index>\d+)(?!\d)"
+)
+"""The name that Dynamo gives to a compiled graph, addresses, the identities of objects and indices of devices."""
 
 
-def digest_of(facts: model.CompileFacts, trails: Sequence[Any], device: int) -> bytes:
-    """Return a digest (16 bytes) of a compile, without times, addresses and the rank's device.
+def digest_of(facts: model.CompileFacts, trails: Sequence[Any]) -> bytes:
+    """Return a digest (16 bytes) of a compile, without times, addresses and devices.
 
-    `device`: the rank's number on its machine, which is the index of its device where each rank has its own.
+    Devices are told apart by the order in which they come: each rank has its own.
     """
     compared = {name: getattr(facts, name) for name in facts.__struct_fields__ if name not in (*_WITH_TIMES, _LATER)}
     compared["compile"] = structs.replace(facts.compile, **_UNMARKED, **_MEASURED)
     compared["visits"] = [(each.path, each.line, each.visits) for each in facts.line_times]
-    of_process = re.compile(_OF_PROCESS + rb"|(?:cuda:|device=|index=)%d(?!\d)" % device)
-    return hashlib.blake2b(of_process.sub(b"", _encode([compared, trails])), digest_size=16).digest()
+    devices: dict[bytes, int] = {}
+
+    def plain(found: re.Match[bytes]) -> bytes:
+        if found["index"] is None:
+            return found["graph"] or found["check"] or b""
+        return found["device"] + b"%d" % devices.setdefault(found["index"], len(devices))
+
+    return hashlib.blake2b(_OF_PROCESS.sub(plain, _encode([compared, trails])), digest_size=16).digest()
 
 
 def equal_compile(connection: sqlite3.Connection, run: int, launch: str, digest: bytes) -> int | None:
@@ -88,29 +100,32 @@ def alike(connection: sqlite3.Connection) -> Alike:
         "FROM compile WHERE run_id IN (SELECT id FROM run WHERE rank IS NOT NULL) ORDER BY run_id, content) c "
         "JOIN run r ON r.id = c.run_id GROUP BY r.id ORDER BY r.launch, r.rank, r.id"
     )
-    ranks = [Contents(*row) for row in rows]
-    shown_by: dict[int, int] = {}
-    for _, of_launch in groupby(ranks, lambda each: each.launch):
-        shown_by |= _shown_by(list(of_launch))
+    with decoding():
+        ranks = [Contents(*row) for row in rows]
+        shown_by: dict[int, int] = {}
+        for _, of_launch in groupby(ranks, lambda each: each.launch):
+            shown_by |= _shown_by(list(of_launch))
     return Alike(ranks, shown_by)
 
 
 def _shown_by(ranks: list[Contents]) -> dict[int, int]:
-    """Return which run is shown for each run of one launch that has no content of its own."""
-    runs: dict[str, list[int]] = {}
-    for each in ranks:
-        runs.setdefault(each.contents, []).append(each.run)
-    shown: list[tuple[int, frozenset[str]]] = []
+    """Return which run is shown for each run of one launch that has no content of its own.
+
+    A rank that was started again is not shown by itself before.
+    """
+    contents = {text: frozenset(text.split()) for text in {each.contents for each in ranks}}
+    times = Counter(number for each in ranks for number in contents[each.contents])
+    shown: list[tuple[Contents, set[int]]] = []
     found: dict[int, int] = {}
-    contents = {text: frozenset(text.split()) for text in runs}
-    for text in sorted(runs, key=lambda text: len(contents[text]), reverse=True):
-        first, *others = runs[text]
-        by = next((run for run, known in shown if contents[text] <= known), None)
+    for each in sorted(ranks, key=lambda each: len(contents[each.contents]), reverse=True):
+        own = contents[each.contents]
+        candidates = () if any(times[number] == 1 for number in own) else shown
+        by = next((one for one in candidates if each.rank not in one[1] and own <= contents[one[0].contents]), None)
         if by is None:
-            shown.append((first, contents[text]))
+            shown.append((each, {each.rank}))
         else:
-            found[first] = by
-        found |= dict.fromkeys(others, first if by is None else by)
+            by[1].add(each.rank)
+            found[each.run] = by[0].run
     return found
 
 

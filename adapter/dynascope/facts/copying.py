@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from msgspec import structs
 
 from dynascope.facts import model, store
+from dynascope.facts.moved import MovedFolders
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
+
+_SOURCES = """
+    SELECT DISTINCT s.path, s.line_hashes, s.digest, s.text, s.name FROM source s
+    JOIN compile_source u ON u.source_id = s.id JOIN compile c ON c.content = u.compile_id WHERE c.run_id = ?
+    ORDER BY s.id"""
 
 
 def copy_run(reader: Reader, run: model.Run, path: Path, launch: str) -> int:
@@ -16,15 +23,25 @@ def copy_run(reader: Reader, run: model.Run, path: Path, launch: str) -> int:
 
     Raises StoreUnreadable, OSError and sqlite3.Error.
     """
-    hashes = dict(reader.execute("SELECT path, line_hashes FROM source ORDER BY id"))
-    writer = Writer(path, structs.replace(run, launch=launch), hashes.get)
+    sources = reader.execute(_SOURCES, (run.id,)).fetchall()
+    writer = Writer(path, structs.replace(run, launch=launch), {each[0]: each[1] for each in sources}.get)
     try:
         numbers = [number for number, _, _ in sorted(reader.compile_ids(run.id))]
         for number in numbers:
             writer.copy(reader, number)
     finally:
         writer.close(finished=False)
+    _copy_texts(path, [(text, name, source, digest) for source, _, digest, text, name in sources if text or name])
     return len(numbers)
+
+
+def _copy_texts(path: Path, texts: list[tuple[str, str, str, bytes]]) -> None:
+    """Store the texts and names of code that has no file, which this process does not know."""
+    connection: sqlite3.Connection = store.open_for_writing(path)
+    try:
+        connection.executemany("UPDATE source SET text = ?, name = ? WHERE path = ? AND digest = ?", texts)
+    finally:
+        connection.close()
 
 
 def copy_newest_launch(source: Path, path: Path, launch: str) -> tuple[int, int]:
@@ -33,6 +50,7 @@ def copy_newest_launch(source: Path, path: Path, launch: str) -> tuple[int, int]
     Raises StoreMissing, StoreUnreadable, OSError and sqlite3.Error.
     """
     with Reader.open(source) as reader, reader.unchanging():
+        reader.moved = MovedFolders(source, [])  # paths stay those of the program's machine
         newest = reader.newest_launch(compiled=True)
         runs = [run for run in reversed(reader.runs()) if run.launch == newest]
         if not runs:

@@ -6,7 +6,8 @@ import platform
 import sqlite3
 import time
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -51,7 +52,8 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
         for runs in launches.values():
             if removed >= surplus and _size(connection) <= kept_bytes:
                 break
-            _remove(connection, runs)
+            with _transaction(connection):
+                _remove(connection, runs)
             removed += len(runs)
         if removed:
             connection.execute("PRAGMA incremental_vacuum").fetchall()
@@ -69,14 +71,15 @@ def remove(path: Path, launch: str | None = None) -> int:
     """
     connection = store.open_for_writing(path)
     try:
-        rows = connection.execute(
-            "SELECT id, launch, rank IS NULL, host, pid, ended FROM run WHERE launch = :launch OR :launch IS NULL",
-            {"launch": launch},
-        ).fetchall()
-        running = {row[0]: row[1:3] for row in rows if row[5] is None and is_running(*row[3:5])}
-        jobs = {job for job in running.values() if not job[1]}
-        kept = [run for run, *job, _, _, _ in rows if run in running or tuple(job) in jobs]
-        _remove(connection, [run for run, *_ in rows if run not in kept])
+        with _transaction(connection):
+            rows = connection.execute(
+                "SELECT id, launch, rank IS NULL, host, pid, ended FROM run WHERE launch = :launch OR :launch IS NULL",
+                {"launch": launch},
+            ).fetchall()
+            running = {row[0]: row[1:3] for row in rows if row[5] is None and is_running(*row[3:5])}
+            jobs = {job for job in running.values() if not job[1]}
+            kept = [run for run, *job, _, _, _ in rows if run in running or tuple(job) in jobs]
+            _remove(connection, [run for run, *_ in rows if run not in kept])
         connection.execute("PRAGMA incremental_vacuum").fetchall()
         return len(kept)
     finally:
@@ -106,30 +109,35 @@ def is_running(host: str, pid: int) -> bool:
     return host == platform.node() and processes.exists(pid)
 
 
-def _remove(connection: sqlite3.Connection, runs: Collection[int]) -> None:
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        of_runs = f"run_id IN ({listed(runs)})"
-        compiles = f"(SELECT id FROM compile WHERE {of_runs})"
-        for table in BY_COMPILE:
-            connection.execute(f"DELETE FROM {table} WHERE compile_id IN {compiles}")
-        for table in BY_SOURCE:
-            connection.execute(
-                f"DELETE FROM {table} WHERE (source_id, compile_id) IN "
-                f"(SELECT source_id, compile_id FROM compile_source WHERE compile_id IN {compiles})"
-            )
-        connection.execute(f"DELETE FROM compile_source WHERE compile_id IN {compiles}")
-        for table in ("compile", "string"):
-            connection.execute(f"DELETE FROM {table} WHERE {of_runs}")
-        connection.execute(f"DELETE FROM run WHERE id IN ({listed(runs)})")
-        connection.execute(
-            "DELETE FROM source WHERE id NOT IN (SELECT source_id FROM compile_source) "
-            "AND id NOT IN (SELECT source_id FROM compile)"
-        )
+        yield
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _remove(connection: sqlite3.Connection, runs: Collection[int]) -> None:
+    of_runs = f"run_id IN ({listed(runs)})"
+    compiles = f"(SELECT id FROM compile WHERE {of_runs})"
+    for table in BY_COMPILE:
+        connection.execute(f"DELETE FROM {table} WHERE compile_id IN {compiles}")
+    for table in BY_SOURCE:
+        connection.execute(
+            f"DELETE FROM {table} WHERE (source_id, compile_id) IN "
+            f"(SELECT source_id, compile_id FROM compile_source WHERE compile_id IN {compiles})"
+        )
+    connection.execute(f"DELETE FROM compile_source WHERE compile_id IN {compiles}")
+    for table in ("compile", "string"):
+        connection.execute(f"DELETE FROM {table} WHERE {of_runs}")
+    connection.execute(f"DELETE FROM run WHERE id IN ({listed(runs)})")
+    connection.execute(
+        "DELETE FROM source WHERE id NOT IN (SELECT source_id FROM compile_source) "
+        "AND id NOT IN (SELECT source_id FROM compile)"
+    )
 
 
 _COMPILING = "SELECT id FROM run WHERE EXISTS (SELECT 1 FROM compile WHERE run_id = run.id)"
@@ -162,7 +170,7 @@ class Launch(Struct):
     recompiles: int = 0
     seconds: float = 0.0
     compiling: list[model.Run] = []
-    """The processes that have compiles, or skipped frames. Sums count once what several ranks compiled."""
+    """The processes that have compiles, or skipped frames. Ranks that compiled the same count once in the sums."""
 
     @property
     def name(self) -> str:

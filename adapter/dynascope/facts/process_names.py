@@ -6,48 +6,45 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import groupby
+from collections.abc import Iterable
 
 from dynascope.facts import model
 from dynascope.facts.current_compiles import first_runs, parsed, program_of
+from dynascope.facts.reader import Reader
+from dynascope.rank_names import named_ranks, ranks_text
 
 _AFTER_RESET = "after reset"
-_OF_RANK = re.compile(r"rank (?P<rank>\d+): ")
-
-
-def ranks_text(ranks: Iterable[int]) -> str:
-    """Return ranks with ranges: `0, 2-7`."""
-    runs = [[each for _, each in run] for _, run in groupby(enumerate(sorted(ranks)), lambda pair: pair[1] - pair[0])]
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
-
-
-def named_ranks(ranks: str) -> str:
-    """Return `rank 1`, or `ranks 0, 2-7`."""
-    return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
+_OF_RANK = re.compile(r"rank (?P<rank>\d+)(?P<then>[:,] )")
 
 
 def process_name(run: model.Run) -> str:
     """Return `rank 1`, or `ranks 0-7` where they compiled the same; else `process 4711`."""
-    if run.rank is None:
-        return f"process {run.pid}"
-    return named_ranks(ranks_text(run.alike or [run.rank]))
+    return own_name(run) if run.rank is None else named_ranks(ranks_text(run.alike or [run.rank]))
 
 
-def as_shown(
-    name: str, compiles: Iterable[model.Compile], runs: Iterable[model.Run], shown_by: Mapping[int, int]
-) -> str:
+def own_name(run: model.Run) -> str:
+    """Return `rank 1`, or `process 4711` where it is no rank."""
+    return f"process {run.pid}" if run.rank is None else f"rank {run.rank}"
+
+
+def as_shown(name: str, compiles: Iterable[model.Compile], runs: Iterable[model.Run], reader: Reader) -> str:
     """Return the name of a rank's compile, `rank 3: 0/1`, as it is shown: `ranks 0-7: 0/1`.
 
-    `runs` are those of one launch, `compiles` those that are shown of it; see `Alike.shown_by`.
+    `runs` are those of one launch, `compiles` those that are shown of it. A name of no compile is left as it is.
     """
     asked = _OF_RANK.search(name)
+    if asked is None:
+        return name
     by_id = {run.id: run for run in runs}
     shown = {each.run for each in compiles}
+    shown_by = reader.alike.shown_by
+    compile_id = name.strip("[]").rpartition(" ")[2]
     for run in by_id.values():
         by = shown_by.get(run.id, run.id)
-        if asked is not None and str(run.rank) == asked["rank"] and by in shown:
-            return name.replace(asked[0], f"{process_name(by_id[by])}: " if len(shown) > 1 else "")
+        has_it = str(run.rank) == asked["rank"] and compile_id in {each for _, _, each in reader.compile_ids(run.id)}
+        if has_it and by in shown:
+            whose = process_name(by_id[by])
+            return name.replace(asked[0], f"{whose}{asked['then']}" if len(shown) > 1 else "")
     return name
 
 

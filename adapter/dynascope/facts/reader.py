@@ -174,7 +174,14 @@ class Reader:
 
     def profiles(self, compile: int) -> list[Profile]:
         """Return the profile of a compile, then those of what torch compiled later."""
-        return [decoded(data, Profile) for _, data in self._documents(compile, PROFILE)]
+        found = [decoded(data, Profile) for _, data in self._documents(compile, PROFILE)]
+        content = self.content(compile)
+        if content != compile:  # they have the times of the rank that stored them
+            began = "SELECT (SELECT began FROM compile WHERE id = ?) - (SELECT began FROM compile WHERE id = ?)"
+            (later,) = self.execute(began, (compile, content)).fetchone()
+            for each in found:
+                each.began += later or 0.0
+        return found
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""
@@ -219,6 +226,8 @@ class Reader:
 
     def numbers_of_contents(self, launch: str) -> dict[int, list[int]]:
         """Return the numbers of the shown compiles of each content that is not one compile's alone."""
+        if all(each.launch != launch for each in self.alike.ranks):
+            return {}
         shown = listed(self.shown_runs(launch))
         found = _by_content(self.execute(f"SELECT content, id FROM compile WHERE run_id IN ({shown})"))
         return {content: numbers for content, numbers in found.items() if numbers != [content]}

@@ -42,7 +42,7 @@ from dynascope.facts.schema import (
     Kind,
     Mapping,
 )
-from dynascope.facts.store import encoded
+from dynascope.facts.store import decoding, encoded
 from dynascope.facts.user_stack import UserFrame
 
 _encode = msgspec.json.Encoder().encode
@@ -141,14 +141,6 @@ def _text_without_file(path: str) -> str:
     return text.encode(errors="replace").decode() if len(text) <= _LONGEST_TEXT else ""
 
 
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text is not None and text.isdecimal() else otherwise
-
-
-_LOCAL_RANK = "LOCAL_RANK"
-"""The environment variable with a rank's number on its machine, which launchers of `torch.distributed` set."""
-
-
 class Writer:
     """Write to one store. Raises StoreUnreadable when it is unusable, sqlite3.Error when a write fails."""
 
@@ -162,7 +154,7 @@ class Writer:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._connection = store.open_for_writing(where) if isinstance(where, Path) else where
-        self._device = None if run.rank is None else _number(os.environ.get(_LOCAL_RANK), run.rank)
+        self._is_rank = run.rank is not None
         self._numbers: dict[str, int] = {}
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         self._row = {name: encodable(getattr(run, name)) for name in STORED_OF_RUN}
@@ -195,13 +187,13 @@ class Writer:
 
     def _write(self, compiled: tuple[model.CompileFacts, Sequence[Trail], bytes | None]) -> int:
         facts, trails, digest = compiled
-        if digest is None and self._device is not None:
-            digest = digest_of(facts, trails, self._device)
+        if digest is None and self._is_rank:
+            digest = digest_of(facts, trails)
         with self._lock, self._transaction() as connection:
             self._begin_again_if_removed()
             equal = digest and equal_compile(connection, self.run, self._row["launch"], digest)
             if equal:
-                self._numbers.pop(facts.compile.compile_id, None)  # the other rank stores what comes later
+                self._numbers[facts.compile.compile_id] = equal
                 return self._insert_equal(facts.compile, equal)
             intern = self._interning
             intern.begin()
@@ -239,36 +231,52 @@ class Writer:
             encoded_with(partial(self._write_later, number), what)
 
     def _write_later(self, compile: int, what: Later) -> None:
+        """Store what torch did later, unless the compile was removed, or another rank stores it."""
         with self._lock, self._transaction() as connection:
-            known = "SELECT 1 FROM compile WHERE id = ? AND run_id = ?"
-            if connection.execute(known, (compile, self.run)).fetchone() is None:
-                return  # it was removed
-            if isinstance(what, model.CudaGraphsSkipped):
-                self._interning.begin()
-                mapping = FACTS["cuda_graphs_skipped"]
-                count = f"SELECT count(*) FROM {mapping.table} WHERE compile_id = ?"
-                known = connection.execute(count, (compile,)).fetchone()[0]
-                sources = self._insert(mapping, compile, [what], known)
-                rows = [(each, compile) for each in sources]
-                connection.executemany("INSERT OR IGNORE INTO compile_source VALUES (?, ?)", rows)
-                self._interning.flush()
-            else:
+            row = connection.execute("SELECT run_id FROM compile WHERE id = ?", (compile,)).fetchone()
+            is_own = row is not None and row[0] == self.run
+            if isinstance(what, model.CudaGraphsSkipped) and (is_own or (row is not None and self._is_rank)):
+                self._insert_skipped(compile, what)
+            elif is_own and not isinstance(what, model.CudaGraphsSkipped):
                 self._insert_later(compile, what)
 
+    def _insert_skipped(self, compile: int, what: model.CudaGraphsSkipped) -> None:
+        self._interning.begin()
+        mapping = FACTS["cuda_graphs_skipped"]
+        where = f"FROM {mapping.table} WHERE compile_id = ?"
+        same = "AND line = ? AND reason IN (SELECT id FROM string WHERE value = ?)"
+        if self._connection.execute(f"SELECT 1 {where} {same}", (compile, what.line, what.reason)).fetchone():
+            return
+        known = self._connection.execute(f"SELECT count(*) {where}", (compile,)).fetchone()[0]
+        rows = [(each, compile) for each in self._insert(mapping, compile, [what], known)]
+        self._connection.executemany("INSERT OR IGNORE INTO compile_source VALUES (?, ?)", rows)
+        self._interning.flush()
+
     def copy(self, reader: Reader, compile: int) -> None:
-        """Store all facts and documents that another store has of a compile."""
+        """Store all facts and documents that another store has of a compile. Raises Damaged."""
+        with decoding():
+            content = reader.content(compile)
+            (digest,) = reader.execute("SELECT digest FROM compile WHERE id = ?", (content,)).fetchone()
+        if digest is not None and self._copied_equal(reader, compile, digest):
+            return
         facts = reader.compile(compile)
         if facts is None:
             return
         facts.call = None  # it is one of the documents
-        content = reader.content(compile)
-        (digest,) = reader.execute("SELECT digest FROM compile WHERE id = ?", (content,)).fetchone()
         number = encoded_with(self._write, (facts, [], digest))
         with self._lock, self._transaction() as connection:
             rows = reader.execute("SELECT kind, data FROM document WHERE compile_id = ?", (content,))
-            is_equal = "SELECT content != id FROM compile WHERE id = ?"
-            if not connection.execute(is_equal, (number,)).fetchone()[0]:
-                connection.executemany("INSERT INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
+            connection.executemany("INSERT OR IGNORE INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
+
+    def _copied_equal(self, reader: Reader, compile: int, digest: bytes) -> bool:
+        """Whether there is an equal compile of another rank, to which a copy refers now."""
+        facts = reader.compile(compile, [])
+        with self._lock, self._transaction() as connection:
+            equal = equal_compile(connection, self.run, self._row["launch"], digest)
+            if equal is None or facts is None:
+                return False
+            self._insert_equal(facts.compile, equal)
+            return True
 
     def close(self, finished: bool = True) -> None:
         """Close the connection, and record the end of a run that was recorded to its end."""

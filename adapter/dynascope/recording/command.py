@@ -95,14 +95,23 @@ def import_trace(facts: Path | None, folders: tuple[Path, ...]) -> None:
     """
     path = facts / store.FILE_NAME if facts is not None else store.facts_path()
     launch = f"{time.strftime('%Y-%m-%d %H:%M:%S')} import of {', '.join(str(each.resolve()) for each in folders)}"
-    stores = [folder for folder in folders if (folder / store.FILE_NAME).exists()]
-    if stores and len(stores) < len(folders):
-        missing = next(folder for folder in folders if folder not in stores)
-        raise click.ClickException(f"There is no {store.FILE_NAME} in {missing}. Import logs by themselves.")
+    known = {folder.resolve(): _store_in(folder) for folder in folders}
+    stores = [each for each in known.values() if each is not None]
+    if stores and None in known.values():
+        missing = next(folder for folder, each in known.items() if each is None)
+        raise click.ClickException(
+            f"{stores[0]} has recorded facts, and {missing} has none. Import torch's logs with a command of their own."
+        )
     if stores:
         _import_stores(stores, path, launch)
     for folder in () if stores else folders:
         _import_logs(folder, path, launch)
+
+
+def _store_in(folder: Path) -> Path | None:
+    """Return this folder, or its `.dynascope`, if it has recorded facts; else None."""
+    tried = (folder.resolve(), folder.resolve() / store.FOLDER_NAME)
+    return next((each for each in tried if (each / store.FILE_NAME).exists()), None)
 
 
 def _import_stores(folders: Sequence[Path], path: Path, launch: str) -> None:

@@ -134,7 +134,7 @@ def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> Non
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
     try:
-        asked, other = (as_shown(name, compiles, runs, reader.alike.shown_by) for name in (left, right))
+        asked, other = (as_shown(name, compiles, runs, reader) for name in (left, right))
         pair = find_pair(compiles, asked, other, lambda each: names[each.id])
         found = compared(reader, *pair, names=(left, right))
     except NotComparable as error:

@@ -25,7 +25,7 @@ def compile_named(reader: Reader, launch: str, name: str) -> model.Compile:
     """Return the newest compile that the report calls so. Raises NotRecorded."""
     compiles = reader.compiles(launch)
     runs = [run for run in reader.runs() if run.launch == launch]
-    names, shown = compile_names(compiles, runs), as_shown(name, compiles, runs, reader.alike.shown_by)
+    names, shown = compile_names(compiles, runs), as_shown(name, compiles, runs, reader)
     found = [each for each in compiles if shown in (names[each.id], f"[{names[each.id]}]")]
     if not found:
         raise NotRecorded(no_compile(name, filter(None, names.values())))

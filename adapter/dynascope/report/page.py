@@ -50,7 +50,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         sections=SECTIONS,
         callers=_CALLERS,
         registry_page=registry_page,
-        ending=ending(summary.runs, {each.run for each in summary.compiles}),
+        ending=ending(summary.runs, summary.compiling),
         totals=totals(summary.compiles, summary.problems) if summary.compiles else f"{NOTHING.capitalize()}.",
         ended=ended,
         why=why,

@@ -71,7 +71,7 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
     if not summary.compiles:
         console.print(f"{NOTHING.capitalize()}: {escape(further.others)}")
         return
-    if told := ending(summary.runs, {each.run for each in summary.compiles}):
+    if told := ending(summary.runs, summary.compiling):
         console.print(escape(told))
     if summary.ranks:
         console.print(escape(summary.ranks))

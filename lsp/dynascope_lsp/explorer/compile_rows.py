@@ -62,10 +62,11 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[ExplorerRo
     each, found = facts.compile, ProblemsOfLaunch(reader, launch)
     nameless: dict[int, str] = {}  # it is above: no row names it again
     causing, problems = found.causes_of(number), found.of_compile(facts)
+    of_run = reader.compiles_of(each.run)  # another run may be shown for it by now
     rows = [
         *(_without_compiles(problem_row(one, nameless)) for one in problems if one.kind in _BEFORE_DIFFERENCES),
-        *_call_rows(reader, facts, causing, found.compiles),
-        *_difference_rows(reader, each, found.compiles),
+        *_call_rows(reader, facts, causing, of_run),
+        *_difference_rows(reader, each, of_run),
         *(problem_row(one, nameless) for one in problems if one.kind not in _BEFORE_DIFFERENCES),
     ]
     calls = [call for call in facts.calls if call.parent is not None]

@@ -21,7 +21,7 @@ from dynascope.explain import divergences
 from dynascope.facts.comparison.ranks import Collective, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
-from dynascope.facts.process_names import ranks_text
+from dynascope.rank_names import ranks_text
 
 _MOST_SECONDS = 30.0
 """The most that a rank waits to know whether others compile a call, too."""
