@@ -56,7 +56,7 @@ def test_parameters_and_one_thread_alone(folder: Path, options: tuple[str, ...])
     assert "> #0  inner(x: f32[3]) [0/0]" in out and "outer(x: f32[3]) [0/0]" in out
     assert "● compile time  inner [0/0]  program.py:9  (step)" in out
     assert "`alone` takes one of `continue`, `next`, `step`, `out`, not `locals`" in out
-    assert "`where` takes `-p` and `-a`, not `-x`" in out
+    assert "`where` takes `-p` and `-a`, or `all`, not `-x`" in out
     everything = out.partition("where -a")[2].partition("alone continue")[0]
     assert ("_dynamo/eval_frame.py" in everything) is bool(options)
     assert "program.py ended with exit code 12" in out

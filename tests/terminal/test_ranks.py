@@ -1,10 +1,14 @@
-"""`dynascope debug torchrun …`: one rank is debugged, the others run on."""
+"""`dynascope debug torchrun …`: all ranks are debugged at one prompt, or one while the others run on."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import psutil
 import pytest
 from click.testing import CliRunner
 from dynascope.terminal.command import debug as command
+from dynascope.terminal.folded_stacks import folded
 
 from tests.support.backward.gpu_table import Table
 from tests.support.devices import DEVICES, place
@@ -14,6 +18,93 @@ from tests.support.terminal.debugging import debug, folder
 __all__ = ["folder"]
 
 RANKS = program("ranks.py")
+JOB = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+
+
+def inner(y, rank):
+    if rank == 1:
+        y = y + 1
+    return y * 2
+
+
+@torch.compile(backend="eager")
+def step(x, rank):
+    z = inner(x, rank)
+    return z.sum()
+
+
+dist.barrier()
+print("rank", rank, "->", step(torch.ones(4), rank).item(), flush=True)
+total = torch.ones(1)
+dist.all_reduce(total)
+print("total", total.item(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.matrix)])
+def test_all_ranks_stop_step_and_go_on(folder: Path, ranks: int) -> None:
+    (folder / "job.py").write_text(JOB)
+    commands = [
+        "run",
+        "ranks",
+        "where all",
+        "rank 1",
+        "print rank",
+        "all next",
+        "where all",
+        "threads",
+        "next",
+        "ranks",
+    ]
+    commands += ["rank 7", "all print", "all continue"]
+    written = [part for each in commands for part in ("--command", each)]
+    job = ["torchrun", f"--nproc-per-node={ranks}", "--standalone", "job.py"]
+    code, out = debug("-b", "job.py:9", *written, *job)
+    assert code == 0, out
+    told = dict(zip(commands, out.split("(dynascope) ")[1:], strict=True))
+    every, others = ("0, 1", "0") if ranks == 2 else ("0-3", "0, 2, 3")
+    assert "● compile time  inner [0/0]  job.py:9  (breakpoint 1)" in told["run"]
+    assert [line[2:] for line in out.split("(dynascope) ranks\n")[1].splitlines()[:ranks]] == [
+        f"rank {rank} is at inner [0/0]  job.py:9" for rank in range(ranks)
+    ]
+    where = [each.partition("(dynascope)")[0] for each in out.split("(dynascope) where all\n")[1:]]
+    above = f"ranks {every}: <module>  job.py:21\nranks {every}: step [0/0]  job.py:16\n"
+    assert where[0] == f"{above}ranks {every}: inner [0/0]  job.py:9\n"
+    named = f"rank{'s' if ranks > 2 else ''} {others}"
+    assert where[1] == f"{above}  {named}: inner [0/0]  job.py:11\n  rank 1: inner [0/0]  job.py:10\n"
+    assert f"rank 1 ({named} {'are' if ranks > 2 else 'is'} stopped)" in told["rank 1"]
+    assert told["print rank"].endswith("\n1\n") and "  rank 1: MainThread  stopped" in told["threads"]
+    assert "> rank 1 is at inner [0/0]  job.py:11" in out.rpartition("(dynascope) ranks\n")[2]
+    assert "*** there is no rank 7 here; `ranks` lists them" in told["rank 7"]
+    assert "*** `all` takes one of `continue`, `next`, `step`, `out`, not `print`" in told["all print"]
+    assert out.count("total ") == ranks and "rank 1 -> 16.0" in out and "rank 0 -> 8.0" in out
+    assert "torchrun ended with exit code 0" in out
+
+
+def test_a_job_that_is_left_at_a_stop_ends(folder: Path) -> None:
+    (folder / "job.py").write_text(JOB)
+    job = ["torchrun", "--nproc-per-node=2", "--standalone", str(folder / "job.py")]
+    code, out = debug("-b", "job.py:9", "--command", "run", "--command", "quit", *job)
+    assert code == 0 and "was killed" not in out and "rank 0 ->" not in out
+    running = [each.info["cmdline"] for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"]]
+    assert not [each for each in running if str(folder / "job.py") in each]
+
+
+def test_stacks_are_folded_where_they_part() -> None:
+    stacks = {0: ["main", "f", "g"], 1: ["main", "f", "h"], 2: ["main", "f", "g"], 3: ["main"], 4: ["other"]}
+    assert [*folded(stacks)] == [
+        (1, [0, 1, 2, 3], "main"),
+        (2, [0, 1, 2], "f"),
+        (3, [0, 2], "g"),
+        (3, [1], "h"),
+        (1, [4], "other"),
+    ]
+    assert [*folded({0: ["main", "f"], 1: ["main", "f"]})] == [(0, [0, 1], "main"), (0, [0, 1], "f")]
 
 
 @pytest.mark.matrix

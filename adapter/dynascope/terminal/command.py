@@ -73,7 +73,7 @@ class LikePython(click.Command):
     type=click.File("rb"),
     help="The file that listen() has printed, or one with the token; needed from another machine or user.",
 )
-@click.option("--rank", type=int, metavar="N", help="With torchrun: the rank to debug (default: 0).")
+@click.option("--rank", type=int, metavar="N", help="With torchrun: debug only this rank.")
 @click.option(
     "--commands",
     "command_file",
@@ -109,7 +109,7 @@ def debug(
     dynascope debug --catch graphBreak train.py
     dynascope debug -b model.py:forward --command locals --command guards train.py
     dynascope debug -b model.py:12 pytest tests/test_model.py
-    dynascope debug --rank 1 -b model.py:12 torchrun --nproc-per-node=2 train.py
+    dynascope debug -b model.py:12 torchrun --nproc-per-node=2 train.py
     dynascope debug -b model.py:12 --pid 4711
     """
     if stop_on_entry and (pid is not None or connect is not None):
@@ -117,6 +117,9 @@ def debug(
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
+    is_job = _is_job(module, rank, runtime, target)
+    # debugpy's warning of Python's frozen modules: torchrun starts its ranks without the option that prevents it
+    environment = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"} if is_job else {}
     program = replace(
         _running(pid, connect, token_file, (module, code, *target)) or program_from(module, code, target),
         runtime=runtime,
@@ -125,9 +128,10 @@ def debug(
         debug_dynamo=debug_dynamo,
         record=record,
         compiled_autograd=compiled_autograd,
-        rank=_rank(module, rank, runtime, target),
+        is_job=is_job,
+        rank=rank,
         # keeps the order of its lines and the debugger's
-        environment={} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"},
+        environment=environment | ({} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"}),
     )
     lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
 
@@ -140,16 +144,16 @@ def debug(
     sys.exit(debug_program(program, breakpoints, filters, None if interactive else lines, share_stdin))
 
 
-def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str, ...]) -> int | None:
-    """Return the rank to debug, None for a program that is not torchrun."""
+def _is_job(module: str | None, rank: int | None, runtime: bool, target: tuple[str, ...]) -> bool:
+    """Whether the program is torchrun. Raises click.UsageError for options that do not fit."""
     is_command = module is None and target[:1] == ("torchrun",) and not os.path.exists("torchrun")
     if module != MODULES["torchrun"] and not is_command:
         if rank is not None:
             raise click.UsageError("--rank is for torchrun: `dynascope debug --rank 1 torchrun … train.py`")
-        return None
+        return False
     if not runtime:
         raise click.UsageError("the ranks of torchrun are found through debugpy: leave out --no-runtime")
-    return rank or 0
+    return True
 
 
 def _running(

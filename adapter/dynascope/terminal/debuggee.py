@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -99,6 +99,8 @@ class Debuggee:
     capabilities_of_client: ClassVar[Mapping[str, Any]] = WHO_WE_ARE
     terminates: ClassVar[bool] = True
     """Whether the program ends with the session."""
+    begins_run: ClassVar[bool] = True
+    """Whether hits of breakpoints are counted from here."""
 
     def __init__(
         self,
@@ -136,7 +138,8 @@ class Debuggee:
         self._initialized.wait()
         if launched.done():
             launched.result()
-        self._breakpoints.forget_answers()
+        if self.begins_run:
+            self._breakpoints.forget_answers()
         for group in self._breakpoints.groups():
             self.set_breakpoints(group)
         refused = self.set_exception_filters(catching)
@@ -220,6 +223,24 @@ class Debuggee:
             for thread, stop in before.items():
                 if self.stops.get(thread) is stop and (all_go_on or thread == thread_id):
                     del self.stops[thread]
+
+    def stopped_threads(self, threads: Sequence[Thread]) -> list[int]:
+        """Return the ids of those of the program's threads that are stopped."""
+        if any(stop.all_threads_stopped for stop in self.stops.values()):
+            return [each.id for each in threads]
+        return list(self.stops)
+
+    def steps_alone(self, command: StepCommand) -> bool:
+        """Whether other processes of the program stay stopped during a command."""
+        return False
+
+    def named(self, thread_id: int) -> str:
+        """Return what is resumed where others stay stopped, for users."""
+        return "this thread"
+
+    def where_others_are(self, thread_id: int) -> str:
+        """Return the process of a thread and where the others are; "" where there is one."""
+        return ""
 
     def pause(self) -> None:
         """Request a stop of every thread; `wait` then returns. Raises RequestRefused."""

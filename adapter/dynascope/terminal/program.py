@@ -27,8 +27,10 @@ class DebuggedProgram:
     environment: dict[str, str] = field(default_factory=dict)
     compiled_autograd: str | None = None
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
+    is_job: bool = False
+    """Whether the program is torchrun, whose ranks are debugged."""
     rank: int | None = None
-    """The rank to debug, if the program is torchrun."""
+    """The rank to debug of a job; None: all."""
     token: str | None = None
     """The token of `dynascope.listen()`; None: that of the file which it leaves on this machine."""
     has_terminal: bool = True
@@ -37,7 +39,7 @@ class DebuggedProgram:
     @property
     def name(self) -> str:
         """Return its name for users: `train.py`, `-m package.train`, `torchrun`, `process 123`."""
-        if self.rank is not None:
+        if self.is_job:
             return "torchrun"
         if self.kind == "program":
             return os.path.basename(self.target)
@@ -88,8 +90,8 @@ class DebuggedProgram:
             "debugDynamo": self.debug_dynamo,
             "record": self.record,
             "compiledAutograd": self.compiled_autograd or False,
-            # one prompt debugs one process; other child processes run on undebugged
-            "subProcess": self.rank is not None,
-            "raiseTimeouts": False,  # those of the other ranks would stay
+            # a prompt debugs one process or the ranks of a job; other child processes run on undebugged
+            "subProcess": self.is_job,
+            "raiseTimeouts": self.is_job and self.rank is None,  # those of ranks that are not debugged would stay
             "showReturnValue": True,
         }

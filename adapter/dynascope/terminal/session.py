@@ -11,10 +11,10 @@ from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import CommandError, RequestRefused
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter, still_stopped
 from dynascope.terminal.interrupts import Interrupts, deferred
+from dynascope.terminal.job import Job
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import DebuggedProgram
-from dynascope.terminal.rank import Rank
 from dynascope.terminal.selection import Selection
 from dynascope.wire.dap import (
     Breakpoint,
@@ -29,8 +29,8 @@ Body = TypeVar("Body")
 CONTEXT = 4
 """The number of source lines shown before and after the current one."""
 ALONE_TELLS_AFTER = 2.0
-"""Seconds of waiting for a thread that was resumed alone after which `ALONE_RUNS` is printed."""
-ALONE_RUNS = "only this thread runs: Ctrl-C stops it; a second Ctrl-C shows a thread that is still stopped"
+"""Seconds of waiting for what was resumed alone after which `ALONE_RUNS` is printed."""
+ALONE_RUNS = "only {} runs: Ctrl-C stops it; a second Ctrl-C shows another that is still stopped"
 
 
 class StartFailed(CommandError):
@@ -97,7 +97,7 @@ class TerminalSession(Selection):
             self.follow(interrupts)
 
     def _kind_of_debuggee(self) -> type[Debuggee]:
-        return Attached if self.program.ran_before else Debuggee if self.program.rank is None else Rank
+        return Attached if self.program.ran_before else Job if self.program.is_job else Debuggee
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Resume the program until its next stop or end. Raises CommandError.
@@ -106,17 +106,35 @@ class TerminalSession(Selection):
         debuggee = self.need_program()
         with deferred() as interrupts:
             if self.stop is not None:
+                is_alone = how.get("singleThread") or debuggee.steps_alone(command)
                 try:
                     debuggee.resume(command, self.stop.thread_id, how)
                 except RequestRefused:
                     if debuggee.ended:
                         self.follow(interrupts)
                     raise
-                single_thread = self.stop.thread_id if how.get("singleThread") and self.program.runtime else None
+                single_thread = self.stop.thread_id if is_alone and self.program.runtime else None
                 self._forget_stop()
                 self.follow(interrupts, single_thread)
             else:
                 self.follow(interrupts)
+
+    def resume_ranks(self, job: Job, command: StepCommand, seconds: float) -> None:
+        """Resume all stopped ranks, and wait until each has stopped again. Raises CommandError.
+
+        `seconds` is the longest wait.
+        """
+        with deferred() as interrupts:
+            job.resume_all(command)
+            self._forget_stop()
+            try:
+                with interrupts.let_through():
+                    job.wait_for_all(seconds)
+            except KeyboardInterrupt:
+                if not self.interactive:
+                    raise
+                job.pause()
+            self.follow(interrupts)
 
     def follow(self, interrupts: Interrupts, single_thread: int | None = None) -> None:
         """Wait for the next stop or the end and show it. Ctrl-C pauses; a second one stops waiting.
@@ -157,7 +175,7 @@ class TerminalSession(Selection):
                 if single_thread in debuggee.exited:
                     stop, single_thread = still_stopped(debuggee, single_thread or 0), None
                 elif patience is not None:
-                    self.printer.say(ALONE_RUNS, "dim")
+                    self.printer.say(ALONE_RUNS.format(debuggee.named(single_thread or 0)), "dim")
                 patience = None
                 if stop is None:
                     continue
@@ -267,6 +285,8 @@ class TerminalSession(Selection):
         """Select a stopped thread and show it. Raises CommandError and keeps the old selection."""
         frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
+        if self.debuggee is not None and (others := self.debuggee.where_others_are(stop.thread_id)):
+            self.printer.say(others, "bold")
         self.printer.stop(stop, frames[0] if frames else None, hit)
         if stop.text and stop.reason in ("data breakpoint", "function breakpoint", "step", "pause"):
             self.printer.say(f"  {stop.text}")

@@ -57,7 +57,8 @@ def out(session: TerminalSession, argument: str) -> None:
     repeat(session, argument, "stepOut")
 
 
-_ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step": "stepIn", "out": "stepOut"}
+STEPS: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step": "stepIn", "out": "stepOut"}
+"""The commands that `alone` and `all` take, with DAP's requests."""
 
 
 @command(
@@ -69,12 +70,15 @@ _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step"
     resumes=True,
 )
 def single_thread(session: TerminalSession, argument: str) -> None:
-    """Resume only this thread: other stopped threads stay stopped until `continue`."""
+    """Resume only this thread: other stopped threads stay stopped until `continue`.
+
+    So do the other ranks of a job.
+    """
     session.need_frame()
     name = find(argument).names[0]
-    if name not in _ALONE:
-        raise CommandError(f"`alone` takes one of {', '.join(f'`{word}`' for word in _ALONE)}, not `{argument}`")
-    session.resume(_ALONE[name], {"singleThread": True})
+    if name not in STEPS:
+        raise CommandError(f"`alone` takes one of {', '.join(f'`{word}`' for word in STEPS)}, not `{argument}`")
+    session.resume(STEPS[name], {"singleThread": True})
 
 
 @command("pause", resumes=True)

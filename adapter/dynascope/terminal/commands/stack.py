@@ -5,6 +5,7 @@ from __future__ import annotations
 from dynascope.terminal import locations
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
+from dynascope.terminal.commands.ranks import where_all
 from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.session import CONTEXT, TerminalSession
 from dynascope.wire.dap import StackFrame, StackTraceBody
@@ -13,17 +14,21 @@ _FORMATS = {"-p": "parameters", "-a": "includeAll"}
 """The options of `where`, with their names in DAP's `StackFrameFormat`."""
 
 
-@command("where", "w", "bt", "backtrace", usage="[-p] [-a]", needs_stop=True)
+@command("where", "w", "bt", "backtrace", usage="[-p] [-a] | all", needs_stop=True)
 def where(session: TerminalSession, argument: str) -> None:
     """Show the call stack: the frames that Dynamo traces, then those of the running program.
 
     `-p`: with parameters, `forward(self: MLP, x: f32[s0, 16])`. `-a`: with the frames of libraries and of Dynamo that
     are left out without debugpy; `frame`, `up` and `down` then count them too, until the next stop.
+    `where all`: the stacks of all ranks of a job as one tree.
     """
+    if argument == "all":
+        where_all(session)
+        return
     here = session.need_frame()
     words = argument.split()
     if not _FORMATS.keys() >= set(words):
-        raise CommandError(f"`where` takes `-p` and `-a`, not `{argument}`")
+        raise CommandError(f"`where` takes `-p` and `-a`, or `all`, not `{argument}`")
     frames = session.frames
     if words and session.stop is not None:
         arguments = {"threadId": session.stop.thread_id, "format": {_FORMATS[word]: True for word in words}}
@@ -82,8 +87,7 @@ def threads(session: TerminalSession, argument: str) -> None:
     """List the program's threads; `>` marks the selected one."""
     debuggee = session.need_program()
     listing = debuggee.threads()
-    all_stopped = any(stop.all_threads_stopped for stop in debuggee.stops.values())
-    stopped = [thread.id for thread in listing] if all_stopped else list(debuggee.stops)
+    stopped = debuggee.stopped_threads(listing)
     session.printer.threads(listing, session.stop.thread_id if session.stop else None, stopped)
 
 
