@@ -97,7 +97,7 @@ def test_what_stays_stopped_is_shown_when_the_thread_that_goes_on_alone_does_not
     terminal = start("-b", "program.py:2", scenario="alone")
     terminal.expect(PROMPT)
     terminal.type("alone continue\r")
-    terminal.expect("only this thread runs: Ctrl-C stops it")
+    terminal.expect("waiting for this thread alone: Ctrl-C stops it")
     terminal.leave_keys_to_the_terminal()
     terminal.type("\x03")
     terminal.expect("in a lock")

@@ -39,10 +39,10 @@ def step(x, rank):
 
 
 dist.barrier()
-print("rank", rank, "->", step(torch.ones(4), rank).item(), flush=True)
+print(f"rank {rank} -> {step(torch.ones(4), rank).item()}", flush=True)
 total = torch.ones(1)
 dist.all_reduce(total)
-print("total", total.item(), flush=True)
+print(f"total {total.item()}", flush=True)
 """
 
 
@@ -84,6 +84,19 @@ def test_all_ranks_stop_step_and_go_on(folder: Path, ranks: int) -> None:
     assert "*** `all` takes one of `continue`, `next`, `step`, `out`, not `print`" in told["all print"]
     assert out.count("total ") == ranks and "rank 1 -> 16.0" in out and "rank 0 -> 8.0" in out
     assert "torchrun ended with exit code 0" in out
+
+
+@pytest.mark.matrix
+def test_a_step_into_a_collective_of_stopped_ranks_does_not_end_the_list(folder: Path) -> None:
+    (folder / "job.py").write_text(JOB)
+    commands = ["run", "next", "ranks", "next", "ranks", "continue"]
+    written = [part for each in commands for part in ("--command", each)]
+    at = JOB.splitlines().index("dist.all_reduce(total)") + 1
+    code, out = debug("-b", f"job.py:{at}", *written, "torchrun", "--nproc-per-node=2", "--standalone", "job.py")
+    assert code == 0 and out.count("total 2.0") == 2, out
+    assert "rank 0 runs on: it may wait for a rank that is stopped\nrank 1 (rank 0 runs)" in out
+    assert f"  rank 0 runs\n> rank 1 is at <module>  job.py:{at}" in out
+    assert f"  rank 0 is at <module>  job.py:{at + 1}\n> rank 1 is at <module>  job.py:{at + 1}" in out
 
 
 def test_a_job_that_is_left_at_a_stop_ends(folder: Path) -> None:
@@ -130,6 +143,7 @@ def test_the_chosen_rank_stops_and_the_job_ends_with_its_code(device: str, gpu_t
     [
         (["--rank", "1", "program.py"], "--rank is for torchrun"),
         (["--no-runtime", "torchrun", "program.py"], "leave out --no-runtime"),
+        (["--stop-on-entry", "torchrun", "program.py"], "instead of --stop-on-entry"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -118,6 +118,8 @@ def debug(
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
     is_job = _is_job(module, rank, runtime, target)
+    if is_job and stop_on_entry:
+        raise click.UsageError("torchrun itself never stops: set a breakpoint instead of --stop-on-entry")
     # debugpy's warning of Python's frozen modules: torchrun starts its ranks without the option that prevents it
     environment = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"} if is_job else {}
     program = replace(

@@ -65,12 +65,12 @@ def still_stopped(debuggee: Debuggee, thread_id: int) -> Stopped | None:
     except RequestRefused:
         return None
     for thread in threads:
-        if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
+        if thread.id != thread_id and thread.id not in debuggee.exited and answers(debuggee, thread.id):
             return debuggee.stops.get(thread.id) or Stopped(reason="stopped with the others", thread_id=thread.id)
     return None
 
 
-def _answers(debuggee: Debuggee, thread_id: int) -> bool:
+def answers(debuggee: Debuggee, thread_id: int) -> bool:
     """Whether the thread is stopped: of a running one, debugpy shows only the stack."""
     try:
         body = debuggee.request("stackTrace", {"threadId": thread_id, "levels": 1}, StackTraceBody)
@@ -97,7 +97,7 @@ class Debuggee:
     """
 
     capabilities_of_client: ClassVar[Mapping[str, Any]] = WHO_WE_ARE
-    terminates: ClassVar[bool] = True
+    terminates = True
     """Whether the program ends with the session."""
     begins_run: ClassVar[bool] = True
     """Whether hits of breakpoints are counted from here."""
@@ -230,7 +230,11 @@ class Debuggee:
             return [each.id for each in threads]
         return list(self.stops)
 
-    def steps_alone(self, command: StepCommand) -> bool:
+    def go_on(self, thread_id: int) -> None:
+        """Continue a thread with the others of its process. Raises RequestRefused."""
+        self.resume("continue", thread_id)
+
+    def steps_alone(self, command: StepCommand, thread_id: int) -> bool:
         """Whether other processes of the program stay stopped during a command."""
         return False
 

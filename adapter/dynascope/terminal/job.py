@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from types import MappingProxyType
@@ -23,13 +23,25 @@ from dynascope.terminal.client import RequestRefused
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee, StepCommand
 from dynascope.terminal.locations import Group
 from dynascope.terminal.program import DebuggedProgram
-from dynascope.wire.dap import Breakpoint, Output, StartDebugging, Stopped, Thread, ThreadsBody
+from dynascope.wire.dap import (
+    Breakpoint,
+    Output,
+    StackFrame,
+    StackTraceBody,
+    StartDebugging,
+    Stopped,
+    Thread,
+    ThreadsBody,
+)
 
 Body = TypeVar("Body")
 MOST_RANKS = 16
 """The most ranks that a prompt debugs: each has an adapter of its own."""
-TOGETHER = 1.0
-"""Seconds in which other ranks are waited for when one has stopped: they often stop at the same line."""
+TOGETHER, TOGETHER_IN_LIST = 1.0, 5.0
+"""Seconds in which other ranks are waited for when one has stopped, at the prompt and in a list of commands.
+
+They often stop at the same line; what a list prints should not depend on which came first.
+"""
 _NAME = re.compile(r"Rank (\d+) \(")
 """The beginning of the name of a rank's configuration."""
 
@@ -86,8 +98,15 @@ class Job(Debuggee):
         super().__init__(program, breakpoints, on_output, on_breakpoint, share_stdin)
         self.ranks: dict[int, Rank] = {}
         self.is_closing = False
-        self._selected = 0
+        self.together = TOGETHER
+        self._selected = program.rank or 0
         """The rank whose stack was asked for last."""
+        self._accepted: set[int] = set()
+        """The ranks that have begun."""
+        self._failed = ""
+        """Why a rank could not be debugged."""
+        self._comes_together = True
+        """Whether all ranks are waited for when one has stopped; after a step of one, that one is."""
         self._catching = Catching()
         self._refused: dict[str, str] = {}
         self._numbers: dict[tuple[int, int], int] = {}
@@ -105,12 +124,14 @@ class Job(Debuggee):
         self._catching = catching
         super().start(Catching())
         with self.changed:
-            self.changed.wait_for(lambda: self.ranks or self.ended)
+            self.changed.wait_for(lambda: self.ranks or self.ended or self._failed)
+            if not self.ranks and self._failed:
+                raise RequestRefused(self._failed)
             if not self.ranks:
                 which = "a rank" if self._program.rank is None else f"a rank {self._program.rank}"
                 raise RequestRefused(f"torchrun ended without {which}")
         if self._program.rank is not None:
-            self._on_output(Output(output=f"{self._debugged} is debugged, the others run undebugged\n"))
+            self._on_output(Output(output=f"rank {self._program.rank} is debugged, the others run undebugged\n"))
         return self._refused
 
     def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
@@ -121,31 +142,35 @@ class Job(Debuggee):
         if named is None:
             raise RequestRefused("this prompt debugs ranks, and no other child processes")
         number, only = int(named[1]), self._program.rank
-        if number >= MOST_RANKS if only is None else number != only:
-            if only is None:
-                self._on_output(Output(output=f"rank {number} runs undebugged: a prompt debugs {MOST_RANKS} ranks\n"))
-            raise RequestRefused(f"this prompt debugs {self._debugged}")
+        if only is not None and number != only:
+            raise RequestRefused(f"this prompt debugs rank {only}")
+        if only is None and number not in self._accepted and len(self._accepted) >= MOST_RANKS:
+            self._on_output(Output(output=f"rank {number} runs undebugged: a prompt debugs {MOST_RANKS} ranks\n"))
+            raise RequestRefused(f"this prompt debugs {MOST_RANKS} ranks")
+        self._accepted.add(number)
         threading.Thread(target=self._start_rank, args=(number, configuration), daemon=True).start()
         return {}
 
-    @property
-    def _debugged(self) -> str:
-        only = self._program.rank
-        return f"ranks 0-{MOST_RANKS - 1}" if only is None else f"rank {only}"
-
     def _start_rank(self, number: int, configuration: dict[str, Any]) -> None:
+        rank = Rank(number, configuration, self)
+        before: Rank | None = rank
         try:
-            rank = Rank(number, configuration, self)
             with self._starting:
                 refused = rank.start(self._catching)
+                with self.changed:
+                    if not self.is_closing:
+                        before = self.ranks.get(number)  # torchrun has started it again
+                        self.ranks[number] = rank
+                        self._selected = self._selected if self._selected in self.ranks else number
+                        self._refused |= refused
+                        self.changed.notify_all()
         except RequestRefused as error:
-            self._on_output(Output(category="important", output=f"rank {number} is not debugged: {error}\n"))
-            return
-        with self.changed:
-            before = self.ranks.get(number)  # torchrun has started it again
-            self.ranks[number] = rank
-            self._refused |= refused
-            self.changed.notify_all()
+            rank.terminates = False
+            if not self.is_closing:
+                self._on_output(Output(category="important", output=f"rank {number} is not debugged: {error}\n"))
+            with self.changed:
+                self._failed = f"rank {number} is not debugged: {error}"
+                self.changed.notify_all()
         if before is not None:
             before.close()
 
@@ -170,11 +195,27 @@ class Job(Debuggee):
         """Send a request to the rank that it is about. Raises RequestRefused."""
         if command == "threads":
             return cast("Body", ThreadsBody(threads=self.threads()))
+        number = self._selected
         if "threadId" in arguments:
-            self._selected, thread = self._place_of(arguments["threadId"])
+            number, thread = self._place_of(arguments["threadId"])
             arguments = {**arguments, "threadId": thread}
-        rank = self.ranks.get(self._selected)
-        return super().request(command, arguments, body) if rank is None else rank.request(command, arguments, body)
+        rank = self.ranks.get(number)
+        if rank is None:
+            return super().request(command, arguments, body)
+        answer = rank.request(command, arguments, body)
+        self._selected = number  # not where it was refused: the frames that the prompt has are another rank's
+        return answer
+
+    def frames_of(self, number: int, levels: int = 0) -> list[StackFrame]:
+        """Return the frames of a rank, the innermost first, without selecting it; [] where it runs."""
+        rank, stop = self.ranks[number], self.stopped_ranks().get(number)
+        if stop is None:
+            return []
+        arguments = {"threadId": self._place_of(stop.thread_id)[1], "levels": levels}
+        try:
+            return rank.request("stackTrace", arguments, StackTraceBody).stack_frames
+        except RequestRefused:  # it has ended meanwhile
+            return []
 
     def threads(self) -> list[Thread]:
         """Return the threads of all ranks. Raises RequestRefused."""
@@ -185,10 +226,6 @@ class Job(Debuggee):
                     number = self._number(rank.number, each.id)
                     found.append(structs.replace(each, id=number, name=f"rank {rank.number}: {each.name}"))
         return found
-
-    def select(self, thread_id: int) -> None:
-        """Let further requests be about the rank of a thread. Raises RequestRefused."""
-        self._selected = self.rank_of(thread_id)
 
     def rank_of(self, thread_id: int) -> int:
         """Return the rank of a thread. Raises RequestRefused."""
@@ -206,27 +243,39 @@ class Job(Debuggee):
         if command == "continue" and not how.get("singleThread"):
             self.resume_all(command, {number: thread})
         else:
+            self._comes_together = False
             self.ranks[number].resume(command, thread, how)
 
-    def resume_all(self, command: StepCommand, first: Mapping[int, int] = MappingProxyType({})) -> None:
-        """Resume every stopped rank. Raises RequestRefused if all are still stopped.
+    def go_on(self, thread_id: int) -> None:
+        """Continue the rank of a thread, and no other. Raises RequestRefused if it is still stopped."""
+        number, thread = self._place_of(thread_id)
+        self.ranks[number].resume("continue", thread)
 
-        `first` has the thread of a rank that is to be resumed where several are stopped.
+    def resume_all(self, command: StepCommand, first: Mapping[int, int] = MappingProxyType({})) -> Collection[int]:
+        """Resume every stopped rank, and return which.
+
+        Raises RequestRefused if all are still stopped. `first` has the thread of a rank that is to be resumed where
+        several are stopped.
         """
+        self._comes_together = True
         errors: list[RequestRefused] = []
-        stopped = sorted(self.stopped_ranks().items())
-        for number, stop in stopped:
+        threads = {number: self._place_of(stop.thread_id)[1] for number, stop in self.stopped_ranks().items()} | {
+            **first
+        }
+        resumed = []
+        for number, thread in sorted(threads.items()):
             try:
-                thread = first.get(number, self._place_of(stop.thread_id)[1])
                 self.ranks[number].resume(command, thread)
+                resumed.append(number)
             except RequestRefused as error:
                 errors.append(error)
-        if errors and len(errors) == len(stopped):
+        if errors and not resumed:
             raise errors[0]
+        return resumed
 
-    def steps_alone(self, command: StepCommand) -> bool:
+    def steps_alone(self, command: StepCommand, thread_id: int) -> bool:
         """Whether other ranks stay stopped during a command."""
-        return command != "continue" and len(self.stopped_ranks()) > 1
+        return command != "continue" and any(number != self.rank_of(thread_id) for number in self.stopped_ranks())
 
     def named(self, thread_id: int) -> str:
         """Return the rank of a thread, for users."""
@@ -255,6 +304,7 @@ class Job(Debuggee):
 
     def pause(self) -> None:
         """Request a stop of every rank that runs. Raises RequestRefused."""
+        self._comes_together = True
         stopped = self.stopped_ranks()
         for rank in self._running():
             if rank.number not in stopped:
@@ -273,26 +323,34 @@ class Job(Debuggee):
             if not self.changed.wait_for(is_over, seconds) or self.ended:
                 return None
             if rank is None:
-                self.changed.wait_for(lambda: self.ended or self._all_stopped(), TOGETHER)
+                awaited = self.ranks if self._comes_together else self.ranks.keys() & {self._selected}
+                self.changed.wait_for(lambda: self.ended or self._all_stopped(awaited), self.together)
             self._gather()
             found = {self.rank_of(each): stop for each, stop in reversed(self.stops.items())}
             shown = self._selected if rank is None else rank
             return None if self.ended else found.get(shown) or next(iter(self.stops.values()), None)
 
-    def wait_for_all(self, seconds: float) -> None:
-        """Wait until each rank has stopped or ended, for so many seconds at most."""
+    def wait_for_all(self, ranks: Collection[int], seconds: float) -> None:
+        """Wait until each of these has stopped or ended, for so many seconds at most."""
+        self._comes_together = False
         with self.changed:
-            self.changed.wait_for(lambda: self.ended or self._all_stopped(), seconds)
+            self.changed.wait_for(lambda: self.ended or self._all_stopped(ranks), seconds)
 
     def close(self) -> None:
         """End the job if it still runs, then the sessions of its ranks."""
-        self.is_closing = True
-        super().close()
-        for rank in list(self.ranks.values()):
-            rank.close()
+        with self.changed:
+            self.is_closing = True
+            closing = [threading.Thread(target=rank.close) for rank in self.ranks.values()]
+        try:
+            super().close()
+        finally:
+            for each in closing:
+                each.start()
+            for each in closing:
+                each.join()
 
-    def _all_stopped(self) -> bool:
-        return all(rank.stops or rank.ended for rank in self.ranks.values())
+    def _all_stopped(self, ranks: Iterable[int]) -> bool:
+        return all(self.ranks[number].stops or self.ranks[number].ended for number in ranks)
 
     def _running(self) -> list[Rank]:
         with self.changed:

@@ -92,6 +92,7 @@ class DebuggedProgram:
             "compiledAutograd": self.compiled_autograd or False,
             # a prompt debugs one process or the ranks of a job; other child processes run on undebugged
             "subProcess": self.is_job,
-            "raiseTimeouts": self.is_job and self.rank is None,  # those of ranks that are not debugged would stay
+            # where some ranks are not debugged, their time-outs would stay
+            **({} if self.is_job and self.rank is None else {"raiseTimeouts": False}),
             "showReturnValue": True,
         }

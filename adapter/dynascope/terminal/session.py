@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from dynascope.terminal.attached import Attached
 from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import CommandError, RequestRefused
-from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter, still_stopped
+from dynascope.terminal.debuggee import Debuggee, StepCommand, answers, capabilities_of_adapter, still_stopped
 from dynascope.terminal.interrupts import Interrupts, deferred
-from dynascope.terminal.job import Job
+from dynascope.terminal.job import TOGETHER_IN_LIST, Job
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import DebuggedProgram
@@ -30,7 +30,10 @@ CONTEXT = 4
 """The number of source lines shown before and after the current one."""
 ALONE_TELLS_AFTER = 2.0
 """Seconds of waiting for what was resumed alone after which `ALONE_RUNS` is printed."""
-ALONE_RUNS = "only {} runs: Ctrl-C stops it; a second Ctrl-C shows another that is still stopped"
+LIST_WAITS = 60.0
+"""Seconds after which a list of commands goes on with another rank, where one was resumed alone and has not stopped."""
+RUNS_ON = "{} runs on: it may wait for a rank that is stopped"
+ALONE_RUNS = "waiting for {} alone: Ctrl-C stops it; a second Ctrl-C shows another that is still stopped"
 
 
 class StartFailed(CommandError):
@@ -75,6 +78,8 @@ class TerminalSession(Selection):
                 self._breakpoint_changed,
                 share_stdin=self._share_stdin,
             )
+            if isinstance(self.debuggee, Job) and not self.interactive:
+                self.debuggee.together = TOGETHER_IN_LIST
             refused = self.debuggee.start(self.catching)
             for name, why in refused.items():
                 self.printer.error(f"{name}: {why}")
@@ -106,7 +111,7 @@ class TerminalSession(Selection):
         debuggee = self.need_program()
         with deferred() as interrupts:
             if self.stop is not None:
-                is_alone = how.get("singleThread") or debuggee.steps_alone(command)
+                is_alone = how.get("singleThread") or debuggee.steps_alone(command, self.stop.thread_id)
                 try:
                     debuggee.resume(command, self.stop.thread_id, how)
                 except RequestRefused:
@@ -125,11 +130,11 @@ class TerminalSession(Selection):
         `seconds` is the longest wait.
         """
         with deferred() as interrupts:
-            job.resume_all(command)
+            resumed = job.resume_all(command)
             self._forget_stop()
             try:
                 with interrupts.let_through():
-                    job.wait_for_all(seconds)
+                    job.wait_for_all(resumed, seconds)
             except KeyboardInterrupt:
                 if not self.interactive:
                     raise
@@ -158,7 +163,7 @@ class TerminalSession(Selection):
     def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stopped | None:
         """Wait for the next stop; None at the end. Raises _StillRunning at the second Ctrl-C."""
         debuggee = self.need_program()
-        pausing, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
+        pausing, patience = False, self._patience(single_thread)
         while True:
             try:
                 with interrupts.let_through():
@@ -174,14 +179,29 @@ class TerminalSession(Selection):
             if stop is None and not debuggee.ended:
                 if single_thread in debuggee.exited:
                     stop, single_thread = still_stopped(debuggee, single_thread or 0), None
-                elif patience is not None:
-                    self.printer.say(ALONE_RUNS.format(debuggee.named(single_thread or 0)), "dim")
+                elif patience is not None and single_thread is not None:
+                    stop = self._tell_of_waiting(debuggee, single_thread)
                 patience = None
                 if stop is None:
                     continue
             if stop is None or stop.reason != "exception" or stop.text != "SystemExit":
                 return stop  # debugpy also stops because of `sys.exit(1)`, which is not an error
-            debuggee.resume("continue", stop.thread_id)
+            debuggee.go_on(stop.thread_id)
+
+    def _tell_of_waiting(self, debuggee: Debuggee, single_thread: int) -> Stopped | None:
+        """Say what is waited for; in a list of commands return the stop of another rank, if any."""
+        who = debuggee.named(single_thread)
+        if self.interactive:
+            self.printer.say(ALONE_RUNS.format(who), "dim")
+        elif debuggee.steps_alone("next", single_thread):
+            self.printer.say(RUNS_ON.format(who))
+            return self._other_stop(debuggee, single_thread)
+        return None
+
+    def _patience(self, single_thread: int | None) -> float | None:
+        if single_thread is None or not (self.interactive or self.program.is_job):
+            return None
+        return ALONE_TELLS_AFTER if self.interactive else LIST_WAITS
 
     def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stopped:
         """Return the stop of another thread. Raises _StillRunning if there is none."""
@@ -234,6 +254,8 @@ class TerminalSession(Selection):
         debuggee = self.need_program()
         if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
+        if isinstance(debuggee, Job) and not answers(debuggee, thread_id):
+            raise CommandError(f"{debuggee.named(thread_id)} runs")
         stop = debuggee.stops.get(thread_id)
         self._show_stop(stop or Stopped(reason="stopped with the others", thread_id=thread_id))
 

@@ -10,7 +10,7 @@ from dynascope.terminal.folded_stacks import folded
 from dynascope.terminal.job import Job
 from dynascope.terminal.printing import place
 from dynascope.terminal.session import TerminalSession
-from dynascope.wire.dap import StackTraceBody
+from dynascope.wire.dap import StackFrame
 
 _SECONDS = 10.0
 """How long `all` waits for ranks that do not stop: they may run to their end."""
@@ -33,10 +33,9 @@ def ranks(session: TerminalSession, argument: str) -> None:
     for number, rank in sorted(job.ranks.items()):
         where = "has ended" if rank.ended else "runs"
         if number in stopped:
-            frames = _frames(job, number, 1)
-            where = f"is at {frames[0]}" if frames else "is stopped"
+            frames = job.frames_of(number, 1)
+            where = f"is at {_text(frames[0])}" if frames else "is stopped"
         session.printer.say(f"{'>' if number == selected else ' '} rank {number} {where}")
-    _back_to_selected(session, job)
 
 
 @command("rank", usage="NUMBER", needs_stop=True, missing="which? `ranks` lists them")
@@ -75,26 +74,14 @@ def all_(session: TerminalSession, argument: str) -> None:
 def where_all(session: TerminalSession) -> None:
     """Print the stacks of all stopped ranks as one tree, the outermost frame first."""
     job = job_of(session)
-    stacks = {number: _frames(job, number)[::-1] for number in job.stopped_ranks()}
+    stacks = {number: [*map(_text, reversed(job.frames_of(number)))] for number in job.stopped_ranks()}
     for depth, numbers, frame in folded(stacks):
         session.printer.say(f"{'  ' * depth}{named_ranks(ranks_text(numbers))}: {frame}")
     running = [number for number, each in job.ranks.items() if number not in stacks and not each.ended]
     if running:
         verb = "run" if len(running) > 1 else "runs"
         session.printer.say(f"{named_ranks(ranks_text(running))} {verb}", "dim")
-    _back_to_selected(session, job)
 
 
-def _frames(job: Job, rank: int, levels: int = 0) -> list[str]:
-    """Return the frames of a stopped rank as text, the innermost first."""
-    stop = job.stopped_ranks().get(rank)
-    if stop is None:
-        return []
-    body = job.request("stackTrace", {"threadId": stop.thread_id, "levels": levels}, StackTraceBody)
-    return [f"{frame.name}  {place(frame)}" for frame in body.stack_frames]
-
-
-def _back_to_selected(session: TerminalSession, job: Job) -> None:
-    """Let requests go to the selected rank again: its frames are asked for what they hold."""
-    if session.stop is not None:
-        job.select(session.stop.thread_id)
+def _text(frame: StackFrame) -> str:
+    return f"{frame.name}  {place(frame)}"
