@@ -100,7 +100,8 @@ class Job(Debuggee):
         self.is_closing = False
         self.together = TOGETHER
         self._selected = program.rank or 0
-        """The rank whose stack was asked for last."""
+        """The rank whose stack was asked for last, before that the lowest one."""
+        self._has_shown_one = False
         self._accepted: set[int] = set()
         """The ranks that have begun."""
         self._failed = ""
@@ -147,7 +148,8 @@ class Job(Debuggee):
         if only is None and number not in self._accepted and len(self._accepted) >= MOST_RANKS:
             self._on_output(Output(output=f"rank {number} runs undebugged: a prompt debugs {MOST_RANKS} ranks\n"))
             raise RequestRefused(f"this prompt debugs {MOST_RANKS} ranks")
-        self._accepted.add(number)
+        with self.changed:  # in which the main thread goes through them
+            self._accepted.add(number)
         threading.Thread(target=self._start_rank, args=(number, configuration), daemon=True).start()
         return {}
 
@@ -161,7 +163,7 @@ class Job(Debuggee):
                     if not self.is_closing:
                         before = self.ranks.get(number)  # torchrun has started it again
                         self.ranks[number] = rank
-                        self._selected = self._selected if self._selected in self.ranks else number
+                        self._selected = self._selected if self._has_shown_one else min(self.ranks)
                         self._refused |= refused
                         self.changed.notify_all()
         except RequestRefused as error:
@@ -204,6 +206,7 @@ class Job(Debuggee):
             return super().request(command, arguments, body)
         answer = rank.request(command, arguments, body)
         self._selected = number  # not where it was refused: the frames that the prompt has are another rank's
+        self._has_shown_one = self._has_shown_one or "threadId" in arguments
         return answer
 
     def frames_of(self, number: int, levels: int = 0) -> list[StackFrame]:
@@ -323,7 +326,7 @@ class Job(Debuggee):
             if not self.changed.wait_for(is_over, seconds) or self.ended:
                 return None
             if rank is None:
-                awaited = self.ranks if self._comes_together else self.ranks.keys() & {self._selected}
+                awaited = self._accepted if self._comes_together else self.ranks.keys() & {self._selected}
                 self.changed.wait_for(lambda: self.ended or self._all_stopped(awaited), self.together)
             self._gather()
             found = {self.rank_of(each): stop for each, stop in reversed(self.stops.items())}
@@ -350,7 +353,7 @@ class Job(Debuggee):
                 each.join()
 
     def _all_stopped(self, ranks: Iterable[int]) -> bool:
-        return all(self.ranks[number].stops or self.ranks[number].ended for number in ranks)
+        return all(number in self.ranks and (self.ranks[number].stops or self.ranks[number].ended) for number in ranks)
 
     def _running(self) -> list[Rank]:
         with self.changed:
