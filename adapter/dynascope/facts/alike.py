@@ -1,8 +1,8 @@
 """Which ranks of a job compiled the same: their facts are stored once, and one rank is shown for all of them.
 
-A writer of a rank compares the digest of a compile with those that other ranks of the launch have stored. Where one is
-equal, it stores a small row (its run and times) that refers to the `content`: the number of the compile that has the
-facts. A reader does not show a run of which another one has all contents: the shown one is called `ranks 0-1023`.
+A writer compares the digest of a rank's compile with the digests that other ranks of the launch have stored. Where one
+is equal, it stores only a row with the run and the times; the row's `content` is the number of the compile that has the
+facts. A reader leaves out a run if another run has all of its contents; the other run is shown as `ranks 0-1023`.
 """
 
 from __future__ import annotations
@@ -64,12 +64,13 @@ def equal_compile(connection: sqlite3.Connection, run: int, launch: str, digest:
 
 
 class Contents(Struct):
-    """What a rank has compiled: its run, and the numbers of the contents, in order and separated by spaces."""
+    """The compiles of a rank, as the numbers of their contents."""
 
     run: int
     rank: int
     launch: str
     contents: str
+    """The numbers in ascending order, separated by spaces."""
 
 
 class Alike(Struct):

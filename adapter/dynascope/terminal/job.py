@@ -64,7 +64,7 @@ class Rank(Debuggee):
         self._set: dict[int, UserBreakpoint] = {}
         """The breakpoints by the ids that they have in this rank; an answer in the list is the last rank's."""
         super().__init__(job._program, job._breakpoints, tell, changed, False)
-        self.changed = job.changed  # whoever waits for the job waits for all ranks
+        self.changed = job.changed  # one condition for the job and its ranks
 
     def _begin(self) -> Future[msgspec.Raw]:
         return self._client.send("attach", self._configuration)
@@ -83,7 +83,7 @@ class Rank(Debuggee):
 
 
 class Job(Debuggee):
-    """The job; `only` is the rank to debug, None for all."""
+    """The job, whose ranks are debugged: all of them, or `DebuggedProgram.rank` alone."""
 
     capabilities_of_client: ClassVar[Mapping[str, Any]] = {**WHO_WE_ARE, "supportsStartDebuggingRequest": True}
 
@@ -148,7 +148,7 @@ class Job(Debuggee):
         if only is None and number not in self._accepted and len(self._accepted) >= MOST_RANKS:
             self._on_output(Output(output=f"rank {number} runs undebugged: a prompt debugs {MOST_RANKS} ranks\n"))
             raise RequestRefused(f"this prompt debugs {MOST_RANKS} ranks")
-        with self.changed:  # in which the main thread goes through them
+        with self.changed:  # the main thread reads it under this lock
             self._accepted.add(number)
         threading.Thread(target=self._start_rank, args=(number, configuration), daemon=True).start()
         return {}
@@ -217,14 +217,14 @@ class Job(Debuggee):
         arguments = {"threadId": self._place_of(stop.thread_id)[1], "levels": levels}
         try:
             return rank.request("stackTrace", arguments, StackTraceBody).stack_frames
-        except RequestRefused:  # it has ended meanwhile
+        except RequestRefused:  # the rank has just ended
             return []
 
     def threads(self) -> list[Thread]:
         """Return the threads of all ranks. Raises RequestRefused."""
         found = []
         for rank in self._running():
-            with suppress(RequestRefused):  # it ends meanwhile
+            with suppress(RequestRefused):  # the rank has just ended
                 for each in rank.threads():
                     number = self._number(rank.number, each.id)
                     found.append(structs.replace(each, id=number, name=f"rank {rank.number}: {each.name}"))

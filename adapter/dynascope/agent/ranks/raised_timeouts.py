@@ -108,7 +108,7 @@ class RaisedTimeouts:
     def _made(self, name: str, asked: timedelta, group: Any) -> Any:
         with self._lock:
             self._asked[name] = asked
-            if self._is_over:  # the debugger has disconnected meanwhile
+            if self._is_over:  # the debugger disconnected while the group was made
                 set_raised_timeouts({name: asked}, self._store)
         return group
 
