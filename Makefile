@@ -22,7 +22,7 @@ WORKERS ?= 4
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture report-schema console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix release-check setup clean help
+.PHONY: architecture report-schema console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix release-check setup docs clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -117,6 +117,11 @@ extension-settings: $(READY) ## write VS Code's settings for kinds of problems a
 
 dap-structs: $(READY) ## write the structs of DAP's types from the protocol's JSON schema
 	$(PY) -m tests.support.dap.structs
+
+docs: ## the pages of docs/ as a site in dist/docs; fails for a link that leads nowhere
+	test -x .venvs/docs/bin/mkdocs || { $(PYTHON) -m venv .venvs/docs && .venvs/docs/bin/python -m pip install -q --upgrade 'pip >= 25.1'; }
+	.venvs/docs/bin/python -m pip install -q --group docs
+	NO_MKDOCS_2_WARNING=1 .venvs/docs/bin/mkdocs build --quiet --strict
 
 bench: $(READY) ## compile time with the debugger attached, and how fast a stop is, as ratios
 	$(PY) -m tests.bench
