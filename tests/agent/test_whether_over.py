@@ -64,13 +64,13 @@ CASES = [
     (plain, "eager", None, [ones(4), ones(8)], ones(20), "Over: "),
     (plain, "eager", None, [ones(4), ones(1)], ones(20), "Not over: 0/1"),
     (plain, "eager", False, [ones(4), ones(8), ones(12)], ones(20), "Not over: 0/2"),
-    (asks, "eager", None, [ones(4), ones(8)], ones(5), "Not over: since 0/1 "),
+    (asks, "eager", None, [ones(4), ones(8)], ones(5), "Not over: 0/1 fits "),
     (asks, "eager", None, [ones(14), ones(8)], ones(20), "Over: "),
     (folds, "eager", None, [ones(8), ones(12)], ones(16), "Over: "),
     (both, "eager", None, [ones(4, 4), ones(8, 8)], ones(20, 20), "Over: "),
     (scales, "eager", None, [[torch.ones(2), 3], [torch.ones(2), 5]], [torch.ones(2), 0], "Over: "),
     (scales, "eager", None, [[torch.ones(2), 1], [torch.ones(2), 0]], [torch.ones(2), 9], "Over: "),
-    (asks, "eager", True, [ones(14), ones(5)], ones(3), "Over: since 0/0 "),  # one compile for each answer
+    (asks, "eager", True, [ones(14), ones(5)], ones(3), "Over: 0/0 fits "),  # one compile for each answer
     (scales, "eager", None, [[torch.ones(2), 0.5], [torch.ones(2), 0.7]], [torch.ones(2), 0.1], "Over: "),
     (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "Not over: 0/1"),
 ]
@@ -170,7 +170,7 @@ def test_the_bounds_and_conditions_are_told() -> None:
         for size in (8, 12):
             compiled(torch.ones(size))
     told = whether_over(cause_of(facts))
-    assert told == "Over: since 0/1 it is dynamic (`s77`), for 2 or more where `x.size()[0] % 4 == 0`.", told
+    assert told == "Over: 0/1 fits any size of 2 or more where `x.size()[0] % 4 == 0` (`s77`).", told
 
 
 def test_few_numbers_are_asked_about_however_large_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

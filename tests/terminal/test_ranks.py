@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import psutil
@@ -96,7 +97,8 @@ def test_a_step_into_a_collective_of_stopped_ranks_does_not_end_the_list(folder:
     assert code == 0 and out.count("total 2.0") == 2, out
     assert "rank 0 runs on: it may wait for a rank that is stopped\nrank 1 (rank 0 runs)" in out
     assert f"  rank 0 runs\n> rank 1 is at <module>  job.py:{at}" in out
-    assert f"  rank 0 is at <module>  job.py:{at + 1}\n> rank 1 is at <module>  job.py:{at + 1}" in out
+    # rank 0 comes out of the collective as well, a moment earlier or later
+    assert re.search(rf"  rank 0 (is at <module>  job.py:{at + 1}|runs)\n> rank 1 is at <module>  job.py:{at + 1}", out)
 
 
 def test_a_job_that_is_left_at_a_stop_ends(folder: Path) -> None:

@@ -280,7 +280,7 @@ def test_a_size_is_to_be_marked_only_where_that_helps(
     ("source", "says"),
     [
         ("___from_numpy(L['a'])", "an array of NumPy cannot be marked"),
-        ("L['args'][0]", "Mark dimension 0 of what is passed"),
+        ("L['args'][0]", "Mark dimension 0 of the tensor that is passed as `args[0]`"),
         ("L['xs'][0]", "`torch._dynamo.maybe_mark_dynamic(xs[0], 0)`"),
     ],
 )

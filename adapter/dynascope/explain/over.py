@@ -19,7 +19,7 @@ from dynascope.facts.recompiles.spared import numbers_of
 _OVER = "Over: {served}."
 _ALONE = "Not over: {compile} is for this value alone, and another one is compiled again."
 _NOT_OVER = "Not over: {served}; another value{example} is compiled again."
-_SERVED = "since {compile} it is dynamic (`{symbol}`), for {range}"
+_SERVED = "{compile} fits any {what}{range} (`{symbol}`)"
 _EITHER = "There is a compile for either value."
 _EACH = "Each that was met has a compile of its own; another one is compiled again."
 _OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata", "backend")
@@ -56,7 +56,7 @@ def compiles_less(cause: Cause) -> str:
     spared = cause.known.spared
     if spared is None:
         return ""
-    if guarded_value(cause.first.guard).kind == "size" and spared.by_marks:
+    if guarded_value(cause.first.guard).kind == "size" and spared.by_marks and not cause.known.is_rest:
         return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
     return f"{_count(spared.by_dynamic)} less with `dynamic=True`." if spared.by_dynamic else ""
 
@@ -83,6 +83,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         _SERVED.format(
             compile=each.compile_id,
             symbol=each.symbol.replacement or each.symbol.name,
+            what="size" if subject.kind == "size" else "number",
             range=_range(each, relations(subject.text, each.conditions, seen)),
         )
         for each in served
@@ -103,12 +104,12 @@ def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list
 
 
 def _range(served: Served, found: Relations) -> str:
-    """Return `2 to 4096`, `2 or more where x.size()[0] % 4 == 0`, `each value`."""
+    """Return ` from 2 to 4096`, ` of 2 or more where x.size()[0] % 4 == 0`, or "" for all."""
     low, high = served.symbol.low, served.symbol.high
     has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (low, high))
-    told = f"{low} or more" if has_low else f"{high} or less" if has_high else "each value"
+    told = f" of {low} or more" if has_low else f" of {high} or less" if has_high else ""
     if has_low and has_high:
-        told = f"{low} to {high}"
+        told = f" from {low} to {high}"
     others = [each for each in found.conditions if "<" not in each and ">" not in each]
     others += [each for each in found.asked if each not in found.conditions]
     conditions = [f"`{each}`" for each in [each for each in others if "%" in each] or others]

@@ -38,8 +38,8 @@ _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the ca
 _MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
 NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
 _NAMELESS = (
-    "Mark dimension {dimension} of what is passed there with `torch._dynamo.maybe_mark_dynamic` before the call; "
-    "or compile with `dynamic=True`."
+    "Mark dimension {dimension} of the tensor that is passed as `{name}`: before the call, "
+    "`torch._dynamo.maybe_mark_dynamic(tensor, {dimension})`; or compile with `dynamic=True`."
 )
 _ARRAY = "Compile with `dynamic=True`: an array of NumPy cannot be marked."
 _UNLESS = (
@@ -48,8 +48,8 @@ _UNLESS = (
 )
 COMPUTED = "What is computed before a graph break cannot be marked: compile with `dynamic=True`, or mend the break."
 _PASSED_ON = (
-    "Arguments that the function has not changed can: mark dimension {dimension} of what is passed with "
-    "`torch._dynamo.maybe_mark_dynamic` before the call."
+    "An argument that the function has not changed can: before the call, "
+    "`torch._dynamo.maybe_mark_dynamic(argument, {dimension})`."
 )
 _NAMED = 4
 """The maximum number of sizes that are named."""
@@ -85,7 +85,7 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
     if known.together and not known.conditions:
         return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together, known)}"
     if name.startswith("args["):
-        return _NAMELESS.format(dimension=dimension)
+        return _NAMELESS.format(dimension=dimension, name=name)
     return _chosen(known).format(marks=_MARKED.format(name, dimension))
 
 
