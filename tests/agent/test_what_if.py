@@ -19,7 +19,7 @@ pytestmark = pytest.mark.second_leg
 PATH = PROGRAMS / "traced" / "what_if.py"
 LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}
-PLAINLY = "The program compiles plainly. To make the change: what if keep"
+PLAINLY = "Nothing is changed. To compile with this change: what if keep"
 
 
 def compile_with(
@@ -42,7 +42,7 @@ def compile_with(
 
 
 def answers(at: str, main: str, *questions: str, frame: int = 0) -> list[str]:
-    """Return what is told at the first stop; the program compiles plainly."""
+    """Return what is told at the first stop; the program compiles without the change."""
     told: list[str] = []
 
     def ask(session: ScriptedSession, number: int) -> None:

@@ -50,7 +50,7 @@ def test_a_number_that_is_set_is_tried(client: DapClient, stop: Stop) -> None:
     hint = stop.variables(locals_)["width"].presentation_hint
     assert hint is None or "readOnly" not in (hint.attributes or ())  # clients offer "Set Value" there
     changed = client.request("setVariable", {"variablesReference": locals_, "name": "width", "value": "8"})
-    assert changed["value"] == "4", "the program compiles plainly"
+    assert changed["value"] == "4", "the program compiles without it"
     assert "What if width = 8?" in client.output("console")
     assert "= b + 8" in client.output("console")
     changed = client.request(

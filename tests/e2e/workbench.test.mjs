@@ -192,7 +192,7 @@ test('what a step has changed, what if something were different, and Jump to Cur
   await variable(page, new RegExp(`^${MODEL}:${scores}.* ?[:=] ?"?name scores = f32\\[`), { stay: true });
   await workbench.screenshot('changes');
   await toggle(page, 'Changes', false);
-  await evaluate(page, 'what if graph break', /The program compiles plainly\. To make the change: what if keep/);
+  await evaluate(page, 'what if graph break', /Nothing is changed\. To compile with this change: what if keep/);
   await workbench.screenshot('what-if');
   await openFile(page, model, scores);
   await stopsBy(page, () => command(page, 'Debug: Jump to Cursor'), MODEL, scores);

@@ -22,7 +22,7 @@ def test_a_change_is_tried_kept_and_undone(folder: Path) -> None:
 
 def test_the_help_says_what_it_does(folder: Path) -> None:
     _, out = debug("program.py", commands="help what\nquit\n")
-    assert "what if x.shape[0] dynamic" in out and "compiles plainly" in out.replace("\n", " ")
+    assert "what if x.shape[0] dynamic" in out and "compiles without it" in out.replace("\n", " ")
 
 
 def test_at_a_recorded_line_it_is_said_how_to_go_forward(folder: Path) -> None:

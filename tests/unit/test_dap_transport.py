@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from dynascope.dap.client.client import Client
 from dynascope.dap.protocol.call import TransportError
 from dynascope.dap.protocol.connection import BODY_LIMIT, Transport, new_reader
 
@@ -80,3 +84,13 @@ def test_writing() -> None:
     transport.close()
     transport.write(b"lost")
     assert sink.data == b"Content-Length: 2\r\n\r\n\xc3\xa4"
+
+
+@pytest.mark.parametrize(("client_id", "shown"), [("vscode", "explanation"), ("nvim", "console")])
+def test_explanations_have_not_the_colour_of_warnings_in_vs_code(client_id: str, shown: str) -> None:
+    sent: list[bytes] = []
+    client = Client(cast(Transport, SimpleNamespace(write=sent.append)))
+    client.initialize_arguments = {"clientID": client_id}
+    for category in ("console", "important", "stdout"):
+        client.event("output", {"category": category, "output": "forward [0/0] is a function that Dynamo compiles."})
+    assert [json.loads(each)["body"]["category"] for each in sent] == [shown, "important", "stdout"]

@@ -27,7 +27,7 @@ def what_if(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     """Tell what would be compiled with a change: `what if x.shape[0] dynamic`, `what if n = 8`.
 
     Dynamo traces the frame to its end with and without the change, and gives no graph to a backend. The program then
-    compiles plainly, unless you say `what if keep`. `what if` lists the changes that can be tried.
+    compiles without it, unless you say `what if keep`. `what if` lists the changes that can be tried.
     """
     from dynascope.agent.inspection.values import EvaluationError
     from dynascope.agent.tracing.time_travel.tape_line import TapeLineInspection

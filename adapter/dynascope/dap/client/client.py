@@ -123,4 +123,11 @@ class Client(Connection):
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 
     def event(self, name: str, body: object = None) -> None:
+        """Send an event; VS Code shows an output of the category `console` in the colour of warnings, and others not."""
+        if isinstance(body, dict) and body.get("category") == "console" and self._is_vscode:
+            body = body | {"category": "explanation"}
         self.send(event(name, body))
+
+    @property
+    def _is_vscode(self) -> bool:
+        return self.initialize_arguments.get("clientID") == "vscode"

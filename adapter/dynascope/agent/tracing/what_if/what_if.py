@@ -36,7 +36,7 @@ _EFFECTS_OF_KEEPING = (
     "For this, Dynamo traces this frame again from its start, and not all can be undone: {}. Ask again to do it "
     "all the same."
 )
-_PLAINLY = "The program compiles plainly. To make the change: what if keep"
+_NOT_KEPT = "Nothing is changed. To compile with this change: what if keep"
 _AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
 
@@ -77,7 +77,7 @@ class WhatIf:
         self._harm = harm(changed) if is_worse else None
         difference = TraceDifference(plain, changed)
         self._tried = change
-        end = _AS_KEPT if self._state.kept else _PLAINLY
+        end = _AS_KEPT if self._state.kept else _NOT_KEPT
         rows = fixed([Row(*each) for each in difference.rows()])
         return Row("", f"{difference.text()}\n{end}", children=Children(named=rows))
 
