@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
 import subprocess
@@ -42,8 +43,9 @@ def printed(command: str, asked: list[str], folder: Path) -> str:
     words = [sys.executable, "-m", *shlex.split(command)]
     if asked:
         words[4:4] = [word for each in asked for word in ("--command", each)]
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
-    return done.stdout
+    environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(folder / "cache")}
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.run(words, cwd=folder, env=environment, timeout=300, **output).stdout
 
 
 def comparable(text: str) -> str:
