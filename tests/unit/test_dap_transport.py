@@ -89,7 +89,7 @@ def test_writing() -> None:
 @pytest.mark.parametrize(("client_id", "shown"), [("vscode", "explanation"), ("nvim", "console")])
 def test_explanations_have_not_the_colour_of_warnings_in_vs_code(client_id: str, shown: str) -> None:
     sent: list[bytes] = []
-    client = Client(cast(Transport, SimpleNamespace(write=sent.append)))
+    client = Client(cast("Transport", SimpleNamespace(write=sent.append)))
     client.initialize_arguments = {"clientID": client_id}
     for category in ("console", "important", "stdout"):
         client.event("output", {"category": category, "output": "forward [0/0] is a function that Dynamo compiles."})
