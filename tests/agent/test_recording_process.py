@@ -203,3 +203,12 @@ def test_a_worker_of_a_test_run_is_named_by_what_was_typed(monkeypatch: pytest.M
     monkeypatch.setattr(this_process, "_arguments", None)
     this_process.named_by(["-m", "pytest", "-n", "2", "a test.py"])
     assert process.run_of_this_process("a launch", 0.0).program == "-m pytest -n 2 'a test.py'"
+
+
+def test_a_script_is_named_as_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(this_process, "_module", lambda: None)
+    for path, named in (("a b/train.py", "'a b/train.py' -v"), ("..train.py", "..train.py -v"), ("../x.py", None)):
+        whole = os.path.normpath(tmp_path / path)
+        monkeypatch.setattr(sys, "argv", [whole, "-v"])
+        assert this_process.program() == (named or f"{whole} -v")

@@ -24,10 +24,19 @@ def named_by(arguments: Sequence[str]) -> None:
 
 
 def program() -> str:
-    """Return the command line after `python`, quoted for a shell, or the interpreter."""
+    """Return the command line after `python`, quoted for a shell, or the interpreter.
+
+    A script in the current folder is named as there, although a debugger starts it by its whole path.
+    """
     if _arguments is not None:
         return command_line(_arguments, None)
-    return command_line(sys.argv, _module()) or sys.executable
+    arguments = [*map(_in_folder, sys.argv[:1]), *sys.argv[1:]]
+    return command_line(arguments, _module()) or sys.executable
+
+
+def _in_folder(path: str) -> str:
+    relative = os.path.relpath(path, folder()) if os.path.isabs(path) and folder() else os.pardir
+    return path if relative.split(os.sep)[0] == os.pardir else relative
 
 
 def folder() -> str:
