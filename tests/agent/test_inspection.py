@@ -327,8 +327,9 @@ def test_guards_shapes_graph_and_compile() -> None:
         assert "TENSOR_MATCH" in guards["L['x']"].value
         scale = stop.below(guards["L['settings'].scale"])
         assert "test_inspection.py:" in scale["user line"].value
-        on_state = [stop.below(row)["source"].value == "(global state)" for row in guards.values()]
-        assert any(on_state) and on_state == sorted(on_state)
+        on_state = stop.below(guards["state of torch"])
+        assert all(stop.below(row)["source"].value == "(global state)" for row in on_state.values())
+        assert "GRAD_MODE" in on_state and list(guards)[-1] == "state of torch"
         (symbol, shape), *_ = stop.scope("Shapes").items()
         assert shape.value.startswith("8 in [")
         inside = stop.below(shape)

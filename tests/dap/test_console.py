@@ -53,6 +53,7 @@ def test_commands_are_listed_completed_and_suggested(client: DapClient, runtime:
     assert "Nothing has stopped before" in client.failure("evaluate", wanted("changes", symbolic))
     told = stop.evaluate("guards")
     guards = stop.variables(told.variables_reference)
+    assert "GRAD_MODE" in stop.variables(stop.evaluate("guards grad").variables_reference)  # below `state of torch`
     tensors = stop.variables(stop.evaluate("guards tensor_match").variables_reference)
     assert set(tensors) < set(guards) and "L['x']" in tensors
     assert client.failure("evaluate", wanted("guards zzz", symbolic)) == "No guard so far contains `zzz`."

@@ -73,6 +73,7 @@ def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResul
     """Return the rows of the scope Guards that contain a text. Raises EvaluationError."""
     from dynascope.agent.inspection.row_paths import scope_reference
     from dynascope.agent.inspection.values import EvaluationError
+    from dynascope.agent.inspection.values.guard_rows import PART_OF_GUARDS
     from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
 
     reference = scope_reference(inspection, frame_id, "Guards")
@@ -83,7 +84,11 @@ def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResul
     children, names = inspection.children(reference)
     rows, folded = children.all_rows(), text.casefold()
     with inspection.isolated():
-        made = rows.make(names.options() if names is not None else ViewOptions(None), 0, min(rows.count, _MOST))
+        options = names.options() if names is not None else ViewOptions(None)
+        made = [*rows.make(options, 0, min(rows.count, _MOST))]
+        parts = [row.children for row in made if row.type == PART_OF_GUARDS and row.children is not None]
+        made = [row for row in made if row.type != PART_OF_GUARDS]
+        made += [row for part in parts for row in part.page(options, None, 0, None)]
         found = [row for row in made if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
     if not found:
         raise EvaluationError(f"No guard so far contains `{text}`.")

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any
 
 from dynascope.agent.inspection.values.concrete import tensor_rows
-from dynascope.agent.inspection.values.guard_rows import guard_row, guards_row, relation_row, shape_guard_row
+from dynascope.agent.inspection.values.guard_rows import guard_row, guards_row, part_row, relation_row, shape_guard_row
 from dynascope.agent.inspection.values.history_rows import Since, children_of, history_row
 from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import GRAPH, Children, Datum, Heading, Row, Rows, ViewOptions, few, virtual
+from dynascope.agent.inspection.values.rows import (
+    GRAPH,
+    PAGED_FROM,
+    Children,
+    Datum,
+    Heading,
+    Row,
+    Rows,
+    ViewOptions,
+    few,
+    virtual,
+)
 from dynascope.agent.internals.frames.translators import output_of
 from dynascope.agent.internals.graph.code import graph_code
 from dynascope.agent.internals.graph.graph import (
@@ -25,7 +36,9 @@ from dynascope.agent.internals.graph.graph import (
     user_line,
 )
 from dynascope.agent.internals.guards.guards import (
+    GuardFact,
     guards_so_far,
+    inner_part,
     input_relations,
     number_of_guards,
     shape_guards_on,
@@ -40,18 +53,26 @@ _EMPTY = "(not recorded: it is in compiles that begin once something has stopped
 
 
 def guards_heading(names: Names) -> Heading:
-    """Return Guards: the guards so far, each with the line that created it."""
+    """Return Guards: the guards so far, each with the line that created it.
+
+    Those on inner parts of torch are below a row for each part, where all guards fit into one page.
+    """
     output = output_of(names.translator)
+    number = number_of_guards(output)
 
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         on_sources, on_state = guards_so_far(output)
+        parts: dict[str, list[GuardFact]] = {}
+        if number <= PAGED_FROM:
+            for fact in chain(on_sources, on_state):
+                parts.setdefault(inner_part(fact), []).append(fact)
+            on_sources, on_state = iter(parts.pop("", ())), iter(())
         on_symbols = map(shape_guard_row, shape_guards_so_far(output))
         relations = map(relation_row, input_relations(output))
-        every = chain(map(guard_row, on_sources), on_symbols, relations, map(guard_row, on_state))
-        return islice(every, start, stop)
+        rows = chain(map(guard_row, on_sources), on_symbols, relations, map(guard_row, on_state))
+        return islice(chain(rows, starmap(part_row, parts.items())), start, stop)
 
-    children = Children(named=Rows(number_of_guards(output), make))
-    return Heading("Guards", children, expensive=True, empty="(no guards yet)")
+    return Heading("Guards", Children(named=Rows(number, make)), expensive=True, empty="(no guards yet)")
 
 
 def shapes_heading(names: Names) -> Heading:

@@ -25,7 +25,10 @@ from dynascope.agent.internals.guards.guards import (
 )
 from dynascope.agent.internals.sources import answers, guard_source_name, is_source, parts, source_text
 from dynascope.agent.internals.variables.variables import class_names, is_modified, source_object
+from dynascope.facts.counts import counted
 
+PART_OF_GUARDS = "guards"
+"""The type of rows that hold guards."""
 _SHOWN = 5
 """The number of guards named in the row `guards` itself."""
 
@@ -61,6 +64,11 @@ def guard_row(fact: GuardFact) -> Row:
         made_at=_place(fact),
         subject=datum,
     )
+
+
+def part_row(part: str, facts: Sequence[GuardFact]) -> Row:
+    """Return a row for guards on one inner part of torch, which are below it."""
+    return virtual(part, counted(len(facts), "guard"), type=PART_OF_GUARDS, children=few(list(map(guard_row, facts))))
 
 
 def _place(fact: GuardFact) -> Place | None:

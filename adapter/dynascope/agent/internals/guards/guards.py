@@ -74,6 +74,20 @@ def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]
     return on_sources, (guard_fact(guard) for guard in ordered if not guard.name)
 
 
+_OF_MODULES = re.compile(r"\._modules\b|\._(?:parameters|buffers)$|_hooks(?:_with_kwargs)?$")
+_SEEN = ("TENSOR_MATCH", "CONSTANT_MATCH", "EQUALS_MATCH", "ID_MATCH")
+"""Kinds of guards on parts of modules that fail where a program is changed: on tensors, numbers, functions."""
+
+
+def inner_part(fact: GuardFact) -> str:
+    """Return which inner part of torch, which programs seldom change, a guard is on, or ""."""
+    if not fact.source:
+        return "state of torch"
+    if fact.source.startswith(("G['__import_", "G['__builtins_dict__")):
+        return "torch's own modules"
+    return "modules and hooks" if _OF_MODULES.search(fact.source) and fact.kind not in _SEEN else ""
+
+
 def _order(guard: Any) -> tuple[bool, bool, int, str, str]:
     name = guard.name
     depth = name.count("[") + name.count(".")
