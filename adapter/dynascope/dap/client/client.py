@@ -123,7 +123,10 @@ class Client(Connection):
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 
     def event(self, name: str, body: object = None) -> None:
-        """Send an event; VS Code shows an output of the category `console` in the colour of warnings, no other."""
+        """Send an event.
+
+        VS Code shows an output of the category `console` in the colour of warnings; one that it does not know, in none.
+        """
         if isinstance(body, dict) and body.get("category") == "console" and self._is_vscode:
             body = body | {"category": "explanation"}
         self.send(event(name, body))
