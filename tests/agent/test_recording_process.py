@@ -76,7 +76,7 @@ def test_arguments_exit_code_and_folder_are_the_programs_own(tmp_path: Path):
 def test_a_terminal_is_told_at_the_end_what_was_recorded(tmp_path: Path):
     (tmp_path / "program.py").write_text(COMPILES + "compiled(); os.chdir('/'); print('done')")
     done, told = printed_in_a_terminal(tmp_path, "--facts", "kept", "program.py").splitlines()
-    assert done == "done" and told.startswith("dynascope: 1 compile, 1 graph, 0 graph breaks at 0 places, ")
+    assert done == "done" and told.startswith("dynascope: 1 compile, 1 graph, 0 graph breaks, ")
     assert told.endswith(f" backends). What to mend: dynascope report --facts {tmp_path / 'kept'}")
     assert printed_in_a_terminal(tmp_path, "-c", "1") == "dynascope: nothing was compiled\n"
 

@@ -84,7 +84,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ranks_are_told_apart_and_all_are_counted(ranks: Path):
     text = report(ranks.parent)
     assert text.startswith("-m torch.distributed.run") and "ranks 0, 1" in text
-    assert "5 compiles, 5 graphs, 0 graph breaks at 0 places, 3 recompiles, 1 cause" in text
+    assert "5 compiles, 5 graphs, 0 graph breaks, 3 recompiles for 1 cause" in text
     listed = [sorted(ids.split(", ")) for ids in re.findall(r"\[(rank [^\]]+)\]", text)]  # in whichever order they came
     assert ["rank 0: 0/1", "rank 1: 0/1", "rank 1: 0/2"] in listed
     names = [each["name"] for each in json.loads(report(ranks.parent, "--json", "--all"))["compiles"]]

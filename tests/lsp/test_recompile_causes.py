@@ -152,7 +152,7 @@ def function_of(paragraph: str) -> str:
 
 def test_each_cause_is_told_once_with_the_values_in_order(recorded: Path):
     text = report(recorded.parent)
-    assert "21 recompiles, 10 causes" in text
+    assert "21 recompiles for 10 causes" in text
     told: dict[str, list[tuple[str, str]]] = {}
     for each in paragraphs(text):
         function = function_of(each)
@@ -188,7 +188,7 @@ def test_the_limit_is_told_once_in_few_lines_and_json_has_every_failed_guard(rec
 
 def test_the_page_has_the_same_causes(recorded: Path):
     html = page(recorded.parent)
-    assert html.count('<article class="recompile ') == 10 and "21 recompiles, 10 causes" in html
+    assert html.count('<article class="recompile ') == 10 and "21 recompiles for 10 causes" in html
     assert "allow_unspec_int_on_nn_module" in html and "&#39;cube&#39;, &#39;else&#39;" in html
 
 
@@ -261,7 +261,7 @@ def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
     path = program(tmp_path, "optional.py", OPTIONAL)
     record(tmp_path, path.name)
     text = report(tmp_path)
-    assert "2 recompiles, 2 causes" in text
+    assert "2 recompiles for 2 causes" in text
     (labelled,) = [each for each in paragraphs(text) if "because of labels: met f32[2]" in each]
     assert "[0/2]" in labelled and "First difference, at optional.py:4: labels is None in 0/0" in labelled
     assert "failed other compiles only: type(mask): met NoneType" in text

@@ -120,8 +120,13 @@ def time_spent(compiles: Collection[model.Compile], later: float) -> str:
     return f"{counted(whole, 'compile')}{others}: {sum(each.seconds for each in compiles):.2f} s{afterwards}"
 
 
+def _at(problems: Collection[Problem], word: str, what: str) -> str:
+    """Return ` at 2 places`, or "" without problems."""
+    return f" {word} {counted(len(problems), what)}" if problems else ""
+
+
 def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
-    """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
+    """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile for 1 cause, …`."""
     compiles = list(compiles)
     counts = Counts(list(problems), compiles)
     breaks, causing, recompiles = counts.of_kind("graph-break"), counts.of_kind("recompile"), counts.count("recompile")
@@ -132,8 +137,8 @@ def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> st
         counted(counts.count("compile"), "compile"),
         *([f"{failed} failed"] if failed else []),
         counted(counts.count("graph"), "graph"),
-        f"{counted(counts.count('graph-break'), 'graph break')} at {counted(len(breaks), 'place')}",
-        f"{counted(recompiles, 'recompile')}, {counted(len(causing), 'cause')}" if causing else "0 recompiles",
+        f"{counted(counts.count('graph-break'), 'graph break')}{_at(breaks, 'at', 'place')}",
+        f"{counted(recompiles, 'recompile')}{_at(causing, 'for', 'cause')}",
         f"{sum(each.seconds for each in compiles):.2f} s "
         f"({sum(each.backend_seconds for each in compiles):.2f} s of it in backends{waited})",
     ]
