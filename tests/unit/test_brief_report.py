@@ -99,7 +99,7 @@ def test_the_report_is_short_and_says_what_helps(workspace: Path):
     assert lines[broken].startswith("layers.py:5 ") and "  GB0170-" in lines[broken]
     assert lines[broken + 1].strip() == "if h.sum() > 0:" and "torch.cond" in lines[broken + 2]
     assert "  no kernel for aten::frobnicate" in lines
-    assert any(line.startswith("besides: 1 specialization") for line in lines)
+    assert any(line.startswith("also: 1 specialization") for line in lines)
     assert lines[-2:] == [
         "One in full: dynascope explain ID, or FILE:LINE. All: dynascope report --all",
         "Where the time went: dynascope profile",

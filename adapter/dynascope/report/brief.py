@@ -36,7 +36,7 @@ def print_brief(summary: Summary, sources: Sources, console: Console, further: F
     left = [_counted(others)] if others else []
     left += [f"in libraries {_counted(found.in_libraries)}"] if found.in_libraries else []
     if left:
-        console.print(f"[dim]besides: {'; '.join(left)}[/]")
+        console.print(f"[dim]also: {'; '.join(left)}[/]")
     if found.first:
         console.print(f"[dim]{escape(further.one)}. {escape(further.all)}[/]")
     elif left:
@@ -65,7 +65,7 @@ def print_told(each: Ranked, sources: Sources, console: Console) -> None:
         console.print(f"  [green]hint[/] {escape(remedy)}")
     if each.follow:
         more = [f"{len(each.follow) - _FOLLOW} more"] if len(each.follow) > _FOLLOW else []
-        console.print(f"  [dim]with it: {', '.join([*map(_briefly, each.follow[:_FOLLOW]), *more])}[/]")
+        console.print(f"  [dim]follows from it: {', '.join([*map(_briefly, each.follow[:_FOLLOW]), *more])}[/]")
 
 
 def _briefly(follows: Problem) -> str:
