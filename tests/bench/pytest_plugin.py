@@ -1,6 +1,6 @@
 """What the pytest plugin costs in a real suite: `python -m tests.bench.pytest_plugin [--pairs N] [FOLDER]`.
 
-The suite is a part of timm's own, from its source distribution: layers, optimizers and training tasks, some of which
+The suite is a part of timm's own, from its source distribution: layers, schedulers and training tasks, some of which
 compile. It runs with two workers of pytest-xdist and with coverage, in turn without the plugin and with all of its
 tests checked against a baseline. Each test has to end in both as it does without. timm is installed into FOLDER, with
 the torchvision that fits the torch that is installed; torch's build for the CPU alone fits none.
@@ -25,7 +25,7 @@ import click
 
 TIMM = "timm==1.0.31"
 BESIDE_IT = ["parameterized", "expecttest", "pytest-cov", "coverage", "pillow"]
-TESTS = ["layers", "layers_drop", "layers_pool", "optim", "task", "utils"]
+TESTS = ["layers", "layers_drop", "task", "utils", "scheduler", "input_conv", "multilabel"]
 CHECKED = ["--dynascope-fail-on", "graph-break,recompile,failure", "--dynascope-baseline", "baseline.json"]
 
 
