@@ -45,6 +45,13 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
     assert "shape torch.Size([2, 3])" in client.output("console", "stdout")
 
 
+def test_log_messages_have_not_the_colour_of_warnings_in_vs_code(client: DapClient) -> None:
+    logged = {"line": line(COMPILED, "helper"), "logMessage": "shape {q.shape}"}
+    client.launch(launch(runtime=False), {COMPILED: [logged]}, initialize={"clientID": "vscode"})
+    assert client.wait_for_end() == 0
+    assert "shape torch.Size([2, 3])" in client.output("explanation")
+
+
 @pytest.mark.capability("supportsFunctionBreakpoints")
 @WITH_AND_WITHOUT_DEBUGPY
 def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None:

@@ -22,7 +22,7 @@ from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import CompileTimeStop, Stops, capabilities_at, own_stopped
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.connection import Connection
-from dynascope.dap.protocol.envelope import Envelope, event
+from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, PathMap
 from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import (
@@ -111,7 +111,7 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.client.send(event(name, body))
+            self.client.event(name, body)
 
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
