@@ -123,14 +123,12 @@ class Client(Connection):
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 
     def event(self, name: str, body: object = None) -> None:
-        """Send an event.
-
-        VS Code shows an output of the category `console` in the colour of warnings; one that it does not know, in none.
-        """
-        if isinstance(body, dict) and body.get("category") == "console" and self._is_vscode:
-            body = body | {"category": "explanation"}
         self.send(event(name, body))
 
-    @property
-    def _is_vscode(self) -> bool:
-        return self.initialize_arguments.get("clientID") == "vscode"
+    def category(self, category: str) -> str:
+        """Return the category with which to send an output.
+
+        VS Code shows those of `console` in the colour of warnings, and those of one that it does not know as others.
+        """
+        is_vscode = self.initialize_arguments.get("clientID") == "vscode"
+        return "explanation" if category == "console" and is_vscode else category

@@ -49,7 +49,8 @@ async def attend(
         logger.warning("the client did not start a session for a child process: %s", response.message)
     elif not client.knows_of_children:
         client.knows_of_children = True
-        client.event("output", {"category": "console", "output": RUNS_ON.format(configuration["subProcessId"])})
+        told = RUNS_ON.format(configuration["subProcessId"])
+        client.event("output", {"category": client.category("console"), "output": told})
     await _let_run(configuration, token)
 
 

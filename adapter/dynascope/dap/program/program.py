@@ -22,7 +22,7 @@ from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import CompileTimeStop, Stops, capabilities_at, own_stopped
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call, NoArguments, RequestError
 from dynascope.dap.protocol.connection import Connection
-from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.envelope import Envelope, event
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, PathMap
 from dynascope.wire.dap import Source
 from dynascope.wire.from_agent import (
@@ -111,13 +111,13 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.client.event(name, body)
+            self.client.send(event(name, body))
 
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
     ) -> None:
         """Show a line in the debug console that leads to a `line` of a `source` of the client's."""
-        body: dict[str, Any] = {"category": category, "output": f"dynascope: {text}\n"}
+        body: dict[str, Any] = {"category": self.client.category(category), "output": f"dynascope: {text}\n"}
         self.event("output", body if source is None or line is None else body | {"source": source, "line": line})
 
     def pass_to_debugpy(self, call: Call[Any], change: Callable[[Envelope], None] | None = None) -> Answered:
@@ -308,7 +308,7 @@ class Program(ABC):
             self.event("loadedSource", {"reason": reason, "source": source})
 
     def _output(self, notice: ConsoleOutput) -> None:
-        body: dict[str, Any] = {"category": notice.category, "output": notice.output}
+        body: dict[str, Any] = {"category": self.client.category(notice.category), "output": notice.output}
         if notice.path is not None:
             body["source"] = {"path": self.paths.to_client(notice.path)}
             if notice.line is not None:
