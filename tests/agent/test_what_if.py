@@ -19,7 +19,7 @@ pytestmark = pytest.mark.second_leg
 PATH = PROGRAMS / "traced" / "what_if.py"
 LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}
-PLAINLY = "Nothing is changed. To compile with this change: what if keep"
+NOT_KEPT = "Nothing is changed. To compile with this change: what if keep"
 
 
 def compile_with(
@@ -58,7 +58,7 @@ def answers(at: str, main: str, *questions: str, frame: int = 0) -> list[str]:
 def keeping(question: str) -> Callable[[ScriptedSession, int], None]:
     def keep(session: ScriptedSession, number: int) -> None:
         if number == 1:
-            assert PLAINLY in session.type(f"what if {question}")
+            assert NOT_KEPT in session.type(f"what if {question}")
             assert f"with the change: {question}" in session.type("what if keep")
 
     return keep
@@ -67,7 +67,7 @@ def keeping(question: str) -> Callable[[ScriptedSession, int], None]:
 def test_a_size_is_dynamic() -> None:
     (told,) = answers("flag", "main_once", "x.shape[0] is dynamic")
     assert "+ s77 (L['x'].size()[0]) in [4, oo]" in told and "+ s77 > 3" in told
-    assert "s27" not in told and told.endswith(PLAINLY)
+    assert "s27" not in told and told.endswith(NOT_KEPT)
 
 
 def test_every_size_is_dynamic_and_a_number() -> None:
@@ -104,7 +104,7 @@ def test_a_local_of_a_caller() -> None:
 
 def test_a_local_of_the_forward_of_an_autograd_function() -> None:
     for told in answers("in_forward", "main_applied", "k = 8", "k = 9"):
-        assert "l_x_ * 4" in told and told.endswith(PLAINLY)
+        assert "l_x_ * 4" in told and told.endswith(NOT_KEPT)
 
 
 @pytest.mark.parametrize("question", ["why", "what if n = 8"])
@@ -191,7 +191,7 @@ def test_a_setting_and_the_hint_of_a_graph_break() -> None:
 
 def test_nothing_changes() -> None:
     assert answers("flag", "main_once", "n = 7") == [
-        f"Nothing changes: the same graphs, guards and symbols, the same end.\n{PLAINLY}"
+        f"Nothing changes: the same graphs, guards and symbols, the same end.\n{NOT_KEPT}"
     ]
 
 
@@ -235,7 +235,7 @@ def test_the_list_of_changes_and_of_those_kept() -> None:
 def test_what_cannot_be_undone_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = answers("prints_first", "main_printing", "graph break", "graph break")
     assert "the functions given to `comptime` would run, and print" in first and "Ask again" in first
-    assert second.endswith(PLAINLY)
+    assert second.endswith(NOT_KEPT)
 
 
 def test_a_change_kept_is_made_in_this_compile() -> None:
@@ -339,7 +339,7 @@ def test_changes_kept_in_two_frames_are_named() -> None:
         told.append(session.type("what if"))
 
     compile_with("inlined", "main_once", keep)
-    assert told[0].endswith(PLAINLY)
+    assert told[0].endswith(NOT_KEPT)
     assert told[1].endswith("compiles with what is kept. To make this change, too: what if keep")
     lines = LABELS["call"], LABELS["inlined"]
     assert told[2].startswith(f"kept: n = 8 (fn, what_if.py:{lines[0]})\nkept: n = 8 (scaled, what_if.py:{lines[1]})\n")

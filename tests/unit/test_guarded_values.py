@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dynascope.agent.internals.guards.guards import GuardFact, inner_part
 from dynascope.explain.remedies import remedies
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
@@ -321,3 +322,18 @@ def test_an_optimizer_takes_a_step_before_it_is_compiled(guard: str):
 def test_a_state_that_was_not_empty_is_told_as_any_length():
     (advice,) = remedies(["len(self.state) == 3"], [])
     assert advice.startswith("Each length is compiled on its own")
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "part"),
+    [
+        ("L['self']._modules['a']._forward_hooks", "EMPTY_NN_MODULE_HOOKS_DICT", "modules and hooks"),
+        ("L['self']._modules['a']", "NOT_PRESENT_IN_GENERIC_DICT", "modules and hooks"),
+        ("L['self']._modules['a'].cache", "SEQUENCE_LENGTH", ""),
+        ("L['self'].my_hooks", "TYPE_MATCH", ""),
+        ("L['self']._modules['a']", "ID_MATCH", ""),
+        ("", "GRAD_MODE", "state of torch"),
+    ],
+)
+def test_guards_on_what_a_program_keeps_are_not_folded(source: str, kind: str, part: str) -> None:
+    assert inner_part(GuardFact(source, kind, None, None, [], None)) == part

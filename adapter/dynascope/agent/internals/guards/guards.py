@@ -74,7 +74,10 @@ def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]
     return on_sources, (guard_fact(guard) for guard in ordered if not guard.name)
 
 
-_OF_MODULES = re.compile(r"\._modules\b|\._(?:parameters|buffers)$|_hooks(?:_with_kwargs)?$")
+_OF_MODULES = re.compile(
+    r"\._(?:modules(?:\['[^']*'\])?|parameters|buffers|(?:forward|backward)(?:_pre)?_hooks(?:_with_kwargs)?)$"
+)
+"""A module or its own dicts, not what the program keeps in one, such as `self._modules['attention'].cache`."""
 _SEEN = ("TENSOR_MATCH", "CONSTANT_MATCH", "EQUALS_MATCH", "ID_MATCH")
 """Kinds of guards on parts of modules that fail where a program is changed: on tensors, numbers, functions."""
 
