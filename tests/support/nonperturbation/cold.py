@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import CellType
@@ -222,6 +223,7 @@ def _run(run: Run, folder: Path) -> None:
         gc.disable()
     elif run.collections == "threshold 1":
         gc.set_threshold(1)
+        _leave_out_frames_of_collections()
     program = getattr(importlib.import_module(f"{FOLDER}.{run.file}"), run.program)
     noted: dict[str, Any] = {}
     _forget_peak()
@@ -232,6 +234,18 @@ def _run(run: Run, folder: Path) -> None:
             program()
     seen = Seen(compiled=noted, peak=_peak())
     folder.joinpath("seen").write_bytes(msgspec.json.encode(seen))
+
+
+def _leave_out_frames_of_collections() -> None:
+    """Let Dynamo not count the functions that a collection calls when compiled code begins to run.
+
+    Torch keeps fake tensors in weak dictionaries. With a threshold of 1 a collection comes at each container that is
+    made, and which of them visits the fake tensors differs between plain runs, too.
+    """
+    from torch._dynamo.eval_frame import skip_code
+
+    for dictionary in weakref.WeakValueDictionary(), weakref.WeakKeyDictionary():
+        skip_code(dictionary._remove.__code__)
 
 
 def _end(run: Run) -> NoReturn:
