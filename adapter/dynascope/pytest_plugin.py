@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from dynascope.in_process.recording import Recording
+    from dynascope.in_process.successive import SuccessiveBlocks
     from dynascope.report.check.baseline import KnownProblem
     from dynascope.report.check.outcome import Limits
 
@@ -72,6 +73,7 @@ class Checks:
             raise pytest.UsageError("--dynascope-update needs --dynascope-baseline FILE.")
         self._read_baseline()
         self._limits = self._limits_of_all()
+        self._blocks: SuccessiveBlocks | None = None
         self._found: dict[str, KnownProblem] = {}
         """The problems of all tests, by id."""
         self._torch_version = ""
@@ -91,7 +93,6 @@ class Checks:
         marks = list(item.iter_markers(_MARK))
         if not marks and self._limits is None:
             return (yield)
-        import dynascope
         from dynascope.report.check.outcome import Limits
 
         limits = self._limits
@@ -101,11 +102,28 @@ class Checks:
             if resets:
                 _reset_dynamo()
         assert limits is not None
-        with dynascope.record() as trace, self._at_a_prompt(limits):
+        with self._recording() as trace, self._at_a_prompt(limits):
             yield
         self._recorded += 1
         self._check(limits, trace, must_compile=bool(marks))
         return None
+
+    def _recording(self) -> AbstractContextManager[Recording]:
+        """Return a block to record a test in; hooks stay installed where all tests are checked."""
+        if self._limits is None:
+            import dynascope
+
+            return dynascope.record()
+        if self._blocks is None:
+            from dynascope.in_process.successive import SuccessiveBlocks
+
+            self._blocks = SuccessiveBlocks()
+        return self._blocks.block()
+
+    def pytest_unconfigure(self) -> None:
+        """Remove the hooks: the process may go on."""
+        if self._blocks is not None:
+            self._blocks.remove()
 
     def _at_a_prompt(self, limits: Limits) -> AbstractContextManager[None]:
         """Return what stops the test where it has a problem of which none is allowed, with `--pdb`."""
@@ -122,8 +140,11 @@ class Checks:
         from dynascope.report.over_limits import over_limits
         from dynascope.report.sources import Sources
 
-        with store_of(trace).reading() as (reader, summary):
-            self._torch_version = summary.first_run.torch_version
+        store = store_of(trace)
+        self._torch_version = store.torch_version
+        if store.is_empty and not must_compile:
+            return
+        with store.reading() as (reader, summary):
             if self._is_update:
                 self._found |= limits.limited(summary)
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 import warnings
@@ -17,7 +18,7 @@ from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.copying import copy_run
 from dynascope.facts.launches import new_launch
-from dynascope.facts.model import CompileFacts
+from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Later, Writer
 
@@ -33,10 +34,10 @@ class MemoryStore:
         """Why nothing, or not all, was recorded."""
         self._lock = threading.Lock()
         self._launch = new_launch()
-        self._connection = store.in_memory()
-        self._run = run_of_this_process(self._launch, time.time())
-        self._run.ended = self._run.began  # that it goes on is no news to the program itself
-        self._writer: Writer | None = None
+        self.began = time.time()
+        self._run = self._this_process()
+        self._store: tuple[sqlite3.Connection, Writer] | None = None
+        """Made once it is needed: a block that compiles nothing is left at once."""
         self._changes = 0
         self._summary: tuple[int, Summary] | None = None
 
@@ -56,22 +57,31 @@ class MemoryStore:
 
     def begins(self) -> None:
         """Know torch's version: the program has imported it."""
-        self._run = run_of_this_process(self._launch, self._run.began)
-        self._run.ended = self._run.began
+        self._run = self._this_process()
 
     def write(self, facts: CompileFacts, trails: Sequence[Trail] = ()) -> None:
         """Store a compile that has ended."""
         with self._lock:
-            self._its_writer().write(facts, trails)
+            self._opened()[1].write(facts, trails)
             self._changes += 1
 
     def write_later(self, compile_id: str, what: Later) -> None:
         """Store what torch has compiled for a compile that has ended."""
         with self._lock:
-            self._its_writer().write_later(compile_id, what)
+            self._opened()[1].write_later(compile_id, what)
             self._changes += 1
 
     # ---- the program
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been recorded."""
+        return not self._changes
+
+    @property
+    def torch_version(self) -> str:
+        """Return the version of the torch that this process has imported."""
+        return self._run.torch_version
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Reader, Summary]]:
@@ -81,8 +91,7 @@ class MemoryStore:
         from dynascope.report.summary import summarize
 
         with self._lock:
-            self._its_writer()
-            reader = Reader(self._connection, Path())
+            reader = Reader(self._opened()[0], Path())
             if self._summary is None or self._summary[0] != self._changes:
                 self._summary = self._changes, summarize(reader, self._launch)
             yield reader, self._summary[1]
@@ -98,11 +107,18 @@ class MemoryStore:
         Raises StoreUnreadable, OSError and sqlite3.Error.
         """
         with self._lock:
-            reader = Reader(self._connection, Path())
-            run = structs.replace(self._run, id=self._its_writer().run, ended=time.time())
+            connection, writer = self._opened()
+            reader = Reader(connection, Path())
+            run = structs.replace(self._run, id=writer.run, ended=time.time())
             copy_run(reader, run, path, new_launch())
 
-    def _its_writer(self) -> Writer:
-        if self._writer is None:
-            self._writer = Writer(self._connection, self._run)
-        return self._writer
+    def _this_process(self) -> Run:
+        run = run_of_this_process(self._launch, self.began)
+        run.ended = run.began  # that it goes on is no news to the program itself
+        return run
+
+    def _opened(self) -> tuple[sqlite3.Connection, Writer]:
+        if self._store is None:
+            connection = store.in_memory()
+            self._store = connection, Writer(connection, self._run)
+        return self._store

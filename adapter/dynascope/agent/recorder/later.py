@@ -45,6 +45,7 @@ class LaterPhases:
     def compile_ended(self, compile: model.Compile) -> None:
         """Write the later phases of this compile from now on."""
         self._counts[compile.compile_id] = 0
+        self._told = {told for told in self._told if told[0] != compile.compile_id}  # Dynamo was reset
         self._ended[compile.compile_id] = compile
 
     def cuda_graphs_skipped(self, compile_id: str, fact: CudaGraphsSkipped) -> None:

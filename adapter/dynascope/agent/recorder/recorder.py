@@ -200,6 +200,10 @@ class Recorder:
         with this_threads_clock().standing():
             facts.guard_costs = guard_costs(recording.code, entry, ending.arguments)
 
+    def forget_skipped(self) -> None:
+        """Record skipped frames once more, for another receiver."""
+        self._skips_known.clear()
+
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
         """Record once each frame in the user's code that Dynamo did not begin to trace."""
         original = original_code(code)
