@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import pstats
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from dynascope.agent.recorder.later import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
+from dynascope.explain.where_time_went import Spent, where_time_went
 from dynascope.facts.in_progress import Board
+from dynascope.facts.model import Compile
 from dynascope.facts.profile import NO_PARENT, Node, Phase, Profile, TracedFunction, totals, tree
 from dynascope.facts.store import decoded, encoded
 from dynascope.facts.writer import Writer
@@ -179,6 +182,125 @@ def test_the_terminal_shows_compiles_functions_phases_and_lines(workspace: Path)
     assert "625.0 625.0 6 attend /m.py:9" in rows and "250.0 875.0 2 forward /m.py:3" in rows
     assert "3000.0 3000.0 1 entire_backward_compile" in rows and "2000.0 2000.0 1 backend_compile" in rows
     assert any(row.startswith("200.0 2 layers.py:5 ") for row in rows)
+
+
+def test_the_report_tells_what_was_compiled_later(workspace: Path) -> None:
+    told = CliRunner().invoke(main, ["report"]).output
+    assert "4.00 s (2.00 s of it in backends), and 3.00 s to compile backwards and kernels later\n" in told, told
+
+
+def test_it_begins_with_the_part_of_the_compiler_that_took_most(workspace: Path) -> None:
+    verdict = profile().splitlines()[1]
+    assert verdict.startswith("Most of it: 3.0 s (43%) in which AOTAutograd traces graphs again. Compile a part"), (
+        verdict
+    )
+
+
+STEP = {"compile_id": "0/1", "function": "step", "path": "/m.py", "line": 1}
+STEP |= {"status": "compiled", "began": 0.0, "seconds": 0.0}
+
+
+def spent(is_loaded: bool | None = None, of: dict[str, Any] | None = None, **parts: float) -> Spent:
+    of = of or {}
+    return Spent("step [0/1]", Compile(**{**STEP, **of}), parts, is_loaded)
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ([spent(Dynamo=0.9)], []),
+        (
+            [spent(Dynamo=3.0), spent(Dynamo=1.0)],
+            ["Most of it: 4.0 s (100%) in which Dynamo traces Python, 3.0 s of that for step [0/1]. The functions"],
+        ),
+        (
+            [spent(guards=3.0, Dynamo=2.5, AOTAutograd=1.0, kernels=2.5)],
+            ["No part of the compiler takes most of it: guards 3.0 s (33%), Dynamo 2.5 s (28%), kernels 2.5 s (28%)."],
+        ),
+        (
+            [spent(True, kernels=3.0)],
+            [
+                "Most of it: 3.0 s (100%) in which code from torch's caches is loaded.",
+                "Inductor took all of its code from torch's caches.",
+            ],
+        ),
+        (
+            [spent(False, kernels=3.0), spent(True, kernels=0.5)],
+            [
+                "Most of it: 3.5 s (100%) in which kernels are compiled or tuned, 3.0 s of that for step [0/1]. A",
+                "Inductor took code for 1 of 2 compiles from torch's caches. "
+                '`dynascope report --form 0/1 "cache key"` tells what is new for them.',
+            ],
+        ),
+        (
+            [spent(False, Inductor=3.0)],
+            [
+                "Most of it: 3.0 s (100%) in which Inductor writes code for graphs. Compile a part that repeats",
+                "Inductor took nothing from torch's caches. "
+                '`dynascope report --form 0/1 "cache key"` tells what is new for them.',
+            ],
+        ),
+        (
+            [spent(guards=3.0), spent(of={"reason": "x"}, guards=1.0), spent(of={"resumes_at": 4}, guards=2.0)],
+            [
+                "Most of it: 6.0 s (100%) in which guards are built, 3.0 s of that for step [0/1]. After",
+                "2.0 s of it (33%) for 1 rest of a function: `dynascope report` tells the graph breaks.",
+            ],
+        ),
+        (
+            [spent(backend=3.0), spent(of={"reason": "x"}, backend=1.0), spent(of={"reason": "y"}, backend=2.0)],
+            [
+                "Most of it: 6.0 s (100%) in which the backend compiles graphs, 3.0 s of that for step [0/1].",
+                "3.0 s of it (50%) for 2 recompiles: `dynascope report` tells the causes.",
+            ],
+        ),
+        (
+            [spent(**{"other ranks": 2.0})],
+            ["Most of it: 2.0 s (100%) in which Dynamo waits for other ranks. The ranks wait for the slowest of them"],
+        ),
+    ],
+)
+def test_where_the_time_went_is_said_in_few_sentences(found: list[Spent], told: list[str]) -> None:
+    sentences = where_time_went(found)
+    assert [each[: len(begins)] for each, begins in zip(sentences, told, strict=True)] == told
+
+
+IN_PARTS = (
+    "Compile a part that repeats instead of the whole, such as each block of a model: equal blocks share a compile."
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "happens", "advice"),
+    [
+        (
+            "Dynamo",
+            "Dynamo traces Python",
+            "The functions and lines that took longest are below. Deep calls and unrolled loops take long.",
+        ),
+        ("AOTAutograd", "AOTAutograd traces graphs again", IN_PARTS),
+        ("Inductor", "Inductor writes code for graphs", IN_PARTS),
+        ("backend", "the backend compiles graphs", IN_PARTS),
+        (
+            "kernels",
+            "kernels are compiled or tuned",
+            "A process that compiles the same again takes them from torch's caches.",
+        ),
+        (
+            "guards",
+            "guards are built",
+            "After `dynascope run --guards`, `dynascope report --guards 0/0` tells what each guard costs.",
+        ),
+        (
+            "other ranks",
+            "Dynamo waits for other ranks",
+            "The ranks wait for the slowest of them: `dynascope top` tells what each compiles.",
+        ),
+    ],
+)
+def test_each_part_of_the_compiler_has_its_advice(part: str, happens: str, advice: str) -> None:
+    sentence, *_ = where_time_went([spent(False, **{part: 2.0})])
+    assert sentence == f"Most of it: 2.0 s (100%) in which {happens}. {advice}"
 
 
 def test_what_dynamo_gave_up_is_not_counted_as_a_compile(workspace: Path) -> None:

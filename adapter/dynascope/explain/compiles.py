@@ -116,8 +116,11 @@ def time_spent(compiles: Collection[model.Compile], later: float) -> str:
     """Return how long compiles took, and how long it took to compile something for them later."""
     whole = sum(each.status in model.COMPILES for each in compiles)
     others = f", and {len(compiles) - whole} {LEFT_UNCOMPILED}" if whole < len(compiles) else ""
-    afterwards = f", and {later:.2f} s to compile backwards and kernels later" if later else ""
-    return f"{counted(whole, 'compile')}{others}: {sum(each.seconds for each in compiles):.2f} s{afterwards}"
+    return f"{counted(whole, 'compile')}{others}: {sum(each.seconds for each in compiles):.2f} s{_afterwards(later)}"
+
+
+def _afterwards(later: float) -> str:
+    return f", and {later:.2f} s to compile backwards and kernels later" if later >= 0.005 else ""
 
 
 def _at(problems: Collection[Problem], word: str, what: str) -> str:
@@ -125,8 +128,11 @@ def _at(problems: Collection[Problem], word: str, what: str) -> str:
     return f" {word} {counted(len(problems), what)}" if problems else ""
 
 
-def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> str:
-    """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile for 1 cause, …`."""
+def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem], later: float = 0.0) -> str:
+    """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile for 1 cause, …`.
+
+    `later`: the seconds in which backwards and kernels were compiled for them.
+    """
     compiles = list(compiles)
     counts = Counts(list(problems), compiles)
     breaks, causing, recompiles = counts.of_kind("graph-break"), counts.of_kind("recompile"), counts.count("recompile")
@@ -140,6 +146,6 @@ def totals(compiles: Iterable[model.Compile], problems: Iterable[Problem]) -> st
         f"{counted(counts.count('graph-break'), 'graph break')}{_at(breaks, 'at', 'place')}",
         f"{counted(recompiles, 'recompile')}{_at(causing, 'for', 'cause')}",
         f"{sum(each.seconds for each in compiles):.2f} s "
-        f"({sum(each.backend_seconds for each in compiles):.2f} s of it in backends{waited})",
+        f"({sum(each.backend_seconds for each in compiles):.2f} s of it in backends{waited}){_afterwards(later)}",
     ]
     return ", ".join(parts)

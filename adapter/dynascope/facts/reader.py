@@ -21,8 +21,8 @@ from dynascope.facts.alike import Alike, alike, expanded
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.moved import MovedFolders
-from dynascope.facts.profile import Profile
-from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, STORED_OF_RUN, TRAIL, Mapping
+from dynascope.facts.profile import Profile, outermost
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, OWN_PROFILE, PROFILE, STORED_OF_RUN, TRAIL, Mapping
 from dynascope.facts.store import T, decoded, decoding
 
 _RUN_FIELDS = ("id", *STORED_OF_RUN)
@@ -182,6 +182,12 @@ class Reader:
             for each in found:
                 each.began += later or 0.0
         return found
+
+    def seconds_later(self, launch: str) -> float:
+        """Return how long backwards and kernels were compiled after compiles of a launch."""
+        query = f"SELECT data FROM document WHERE kind GLOB ? AND kind > ? AND {self.in_launch('document', launch)}"
+        found = self.execute(query, (f"{PROFILE}*", OWN_PROFILE))
+        return sum(outermost(decoded(data, Profile)) for (data,) in found)
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""

@@ -141,6 +141,8 @@ ORDERED = [each for each in FACTS.values() if each.table not in CLUSTERED]
 
 
 CALL, PROFILE, TRAIL = "call", "profile ", "trail "
+OWN_PROFILE = f"{PROFILE}{0:06}"
+"""The profile of the compile itself; those of what was compiled later follow it."""
 """Kinds of documents, or what they begin with; a number follows. `generated.recorded` has more."""
 APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""

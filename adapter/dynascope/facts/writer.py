@@ -35,6 +35,7 @@ from dynascope.facts.schema import (
     CLUSTERED,
     COMPILE,
     FACTS,
+    OWN_PROFILE,
     PROFILE,
     ROLES,
     STORED_OF_RUN,
@@ -205,7 +206,7 @@ class Writer:
                     sources |= self._insert(mapping, number, rows)
             earlier = facts.compile.attempts - len(trails)
             documents: dict[str, Any] = {f"{TRAIL}{attempt:06}": each for attempt, each in enumerate(trails, earlier)}
-            documents |= {CALL: facts.call, f"{PROFILE}{0:06}": facts.profile}
+            documents |= {CALL: facts.call, OWN_PROFILE: facts.profile}
             documents |= {"graphs": facts.graphs, "bytecode": facts.bytecode, "guards": facts.guard_costs}
             for kind, document in documents.items():
                 if document:

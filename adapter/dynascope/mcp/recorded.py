@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from dynascope.explain.compiles import COMPILED_BEFORE, totals
+from dynascope.explain.compiles import COMPILED_BEFORE
 from dynascope.explain.problem import Problem
 from dynascope.explain.ranking import ranking
 from dynascope.facts.reader import Reader
@@ -101,4 +101,4 @@ def _of_both(before: Problem, after: Problem) -> str:
 
 
 def _totals(summary: Summary) -> str:
-    return f"{totals(summary.compiles, summary.problems)}  (launch {summary.launch!r})"
+    return f"{summary.totals}  (launch {summary.launch!r})"

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from dynascope.explain.comparison import summary as compared_text
-from dynascope.explain.compiles import NOTHING, ended, several, totals, why
+from dynascope.explain.compiles import NOTHING, ended, several, why
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.not_recorded import ending
@@ -51,7 +51,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         callers=_CALLERS,
         registry_page=registry_page,
         ending=ending(summary.runs, summary.compiling),
-        totals=totals(summary.compiles, summary.problems) if summary.compiles else f"{NOTHING.capitalize()}.",
+        totals=summary.totals if summary.compiles else f"{NOTHING.capitalize()}.",
         ended=ended,
         why=why,
         named=named,

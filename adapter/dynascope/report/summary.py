@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from dynascope.explain import ranks
+from dynascope.explain.compiles import totals
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem
 from dynascope.explain.recompiles import story
@@ -51,6 +52,8 @@ class Summary(Struct):
     slowest_lines: list[SlowLine]
     compiling: set[int]
     """The runs that have compiles, those for which another one is shown among them."""
+    seconds_later: float
+    """How long backwards and kernels were compiled after the compiles had ended."""
     ranks: str
     """Whether the ranks of a job compiled alike; "" where there are none."""
 
@@ -63,6 +66,11 @@ class Summary(Struct):
     def processes(self) -> str:
         """Return `ranks 0-3` for processes that have compiles; "" for a single one."""
         return ranks.processes([run for run in self.runs if run.id in self.compiling])
+
+    @property
+    def totals(self) -> str:
+        """Return how much was compiled, how long it took, and what went wrong."""
+        return totals(self.compiles, self.problems, self.seconds_later)
 
     def of_kind(self, kind: str) -> list[Problem]:
         """Return the problems below the heading of a kind."""
@@ -99,6 +107,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         comparisons=_comparisons(reader, found.compiles, found.causes),
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
         compiling={each.run for each in found.compiles} | reader.alike.shown_by.keys(),
+        seconds_later=reader.seconds_later(launch),
         ranks=compared,
     )
 

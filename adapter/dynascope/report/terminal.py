@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.explain.comparison import first_difference
-from dynascope.explain.compiles import NO_BREAKS, NOTHING, several, totals
+from dynascope.explain.compiles import NO_BREAKS, NOTHING, several
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS, SECTIONS, Severity
 from dynascope.explain.not_recorded import ending
@@ -75,7 +75,7 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
         console.print(escape(told))
     if summary.ranks:
         console.print(escape(summary.ranks))
-    console.print(totals(summary.compiles, summary.problems))
+    console.print(summary.totals)
     if summary.is_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
 

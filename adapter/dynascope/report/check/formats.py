@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dynascope.explain.compiles import NOTHING, totals
+from dynascope.explain.compiles import NOTHING
 from dynascope.explain.graph_breaks import registry_page
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Problem
@@ -30,7 +30,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 def as_text(checked: CheckOutcome, sources: Sources) -> str:
     """Return the totals, the problems of kinds with too many, and the verdict."""
     summary = checked.summary
-    lines = [f"{summary.first_run.program}: {totals(summary.compiles, summary.problems)}"] if summary.compiles else []
+    lines = [f"{summary.first_run.program}: {summary.totals}"] if summary.compiles else []
     lines += [over_limits(checked.exceeded, summary, sources)] if checked.exceeded else []
     return "\n".join([*lines, *remarks(checked), verdict(checked)])
 

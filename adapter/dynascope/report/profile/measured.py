@@ -8,10 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 from dynascope.explain.compiles import LATER, title
+from dynascope.explain.in_progress import part_of
+from dynascope.explain.where_time_went import Spent
 from dynascope.facts import model
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile import Key, Node, Profile, seconds_of, totals, tree
 from dynascope.facts.reader import Reader
+
+_GENERATES, _LOADS = "fx_codegen_and_compile", "PyCodeCache.load_by_key_path"
+"""torch's phases in which Inductor writes code for a graph (2.6), and in which its code is loaded (2.0)."""
 
 
 class Measured(Struct):
@@ -31,10 +36,29 @@ class Measured(Struct):
     """Its tree, then the trees of what was compiled later."""
 
     @property
+    def spent(self) -> Spent:
+        """Return its time by part of the compiler."""
+        parts: dict[str, float] = {}
+        for root in self.roots:
+            _add_parts(root, [], parts)
+        names = {node.name for root in self.roots for node in root.walk() if not node.is_function}
+        is_loaded = _GENERATES not in names if names & {_GENERATES, _LOADS} else None
+        return Spent(self.name, self.compile, parts, is_loaded)
+
+    @property
     def other(self) -> float:
         """Return the compile's time that is not for lines, the backend or guards."""
         known = self.tracing + self.compile.backend_seconds + self.guards + self.compile.rank_wait_seconds
         return max(0.0, self.compile.seconds - known)
+
+
+def _add_parts(node: Node, around: list[str], parts: dict[str, float]) -> None:
+    """Add the time of a node and of all below it to the parts of the compiler that they are of."""
+    phases = around if node.is_function else [*around, node.name]
+    part = "Dynamo" if node.is_function else part_of(phases)
+    parts[part] = parts.get(part, 0.0) + node.own
+    for child in node.children:
+        _add_parts(child, phases, parts)
 
 
 def measured(reader: Reader, launch: str) -> list[Measured]:

@@ -7,6 +7,7 @@ from rich.markup import escape
 
 from dynascope.explain.compiles import LEFT_UNCOMPILED, time_spent
 from dynascope.explain.problem import Place
+from dynascope.explain.where_time_went import where_time_went
 from dynascope.facts import model
 from dynascope.facts.profile import Total, totals
 from dynascope.report.profile.measured import Measured
@@ -20,7 +21,10 @@ _SHOWN = 15
 def print_profile(measured: list[Measured], lines: list[model.LineTime], sources: Sources, console: Console) -> None:
     """Print the longest of everything."""
     later = sum(each.later for each in measured)
-    console.print(f"[bold]{time_spent([each.compile for each in measured], later)}[/]\n")
+    console.print(f"[bold]{time_spent([each.compile for each in measured], later)}[/]")
+    for sentence in where_time_went([each.spent for each in measured]):
+        console.print(escape(sentence))
+    console.print()
     _print_compiles(measured, console)
     found = totals([root for each in measured for root in each.roots])
     functions = [each for each in found if each.is_function]

@@ -68,7 +68,10 @@ def _recorded(path: Path, launch: str, command: str) -> str:
     try:
         with Reader.open(path) as reader:
             found = ProblemsOfLaunch(reader, launch)
-            return f"{totals(found.compiles, found.problems)}. What to mend: {command}" if found.compiles else NOTHING
+            if not found.compiles:
+                return NOTHING
+            told = totals(found.compiles, found.problems, reader.seconds_later(launch))
+            return f"{told}. What to mend: {command}"
     except store.StoreMissing:
         return NOTHING
     except (store.StoreError, sqlite3.Error) as error:

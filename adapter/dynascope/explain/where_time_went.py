@@ -1,0 +1,104 @@
+"""Say which part of the compiler took most of the time, what was compiled again, and what torch's caches had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.counts import counted, seconds
+
+_WHAT = {
+    "Dynamo": "Dynamo traces Python",
+    "AOTAutograd": "AOTAutograd traces graphs again",
+    "Inductor": "Inductor writes code for graphs",
+    "kernels": "kernels are compiled or tuned",
+    "guards": "guards are built",
+    "other ranks": "Dynamo waits for other ranks",
+    "backend": "the backend compiles graphs",
+}
+_IN_PARTS = (
+    "Compile a part that repeats instead of the whole, such as each block of a model: equal blocks share a compile."
+)
+_ADVICE = {
+    "Dynamo": "The functions and lines that took longest are below. Deep calls and unrolled loops take long.",
+    "AOTAutograd": _IN_PARTS,
+    "Inductor": _IN_PARTS,
+    "kernels": "A process that compiles the same again takes them from torch's caches.",
+    "guards": "After `dynascope run --guards`, `dynascope report --guards 0/0` tells what each guard costs.",
+    "other ranks": "The ranks wait for the slowest of them: `dynascope top` tells what each compiles.",
+    "backend": _IN_PARTS,
+}
+_MOST, _MUCH = 0.4, 0.2
+"""A part that takes most of the time has this share; a reason for compiles that is told has the other."""
+_LEAST = 1.0
+"""Nothing is said of less than so many seconds."""
+
+
+class Spent(Struct):
+    """The time of one compile, in seconds, with that of what was compiled later for it."""
+
+    name: str
+    """`step [0/0]`."""
+    compile: model.Compile
+    parts: dict[str, float]
+    """The seconds in each part of the compiler (`in_progress.part_of`)."""
+    is_loaded: bool | None
+    """Whether Inductor took all of it from torch's caches; None where it compiled nothing."""
+
+    @property
+    def seconds(self) -> float:
+        return sum(self.parts.values())
+
+
+def where_time_went(found: Sequence[Spent]) -> list[str]:
+    """Return a few sentences; none where all compiles together took less than a second."""
+    whole = sum(each.seconds for each in found)
+    if whole < _LEAST:
+        return []
+    told = [_most(found, whole)]
+    told += _of_kind(found, whole, lambda each: each.reason is not None, "recompile", "the causes")
+    told += _of_kind(found, whole, lambda each: each.resumes_at is not None, "rest of a function", "the graph breaks")
+    return told + _of_caches(found)
+
+
+def _most(found: Sequence[Spent], whole: float) -> str:
+    parts: dict[str, float] = {}
+    for each in found:
+        for part, time in each.parts.items():
+            parts[part] = parts.get(part, 0.0) + time
+    part, time = max(parts.items(), key=lambda each: each[1])
+    if time < _MOST * whole:
+        longest = sorted(parts.items(), key=lambda each: -each[1])[:3]
+        shares = ", ".join(f"{name} {seconds(time)} ({time / whole:.0%})" for name, time in longest)
+        return f"No part of the compiler takes most of it: {shares}."
+    longest_of_it = max(found, key=lambda each: each.parts.get(part, 0.0))
+    own = f", {seconds(longest_of_it.parts[part])} of that for {longest_of_it.name}" if len(found) > 1 else ""
+    if part == "kernels" and all(each.is_loaded for each in found if each.is_loaded is not None):
+        return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which code from torch's caches is loaded{own}."
+    return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which {_WHAT[part]}{own}. {_ADVICE[part]}"
+
+
+def _of_kind(
+    found: Sequence[Spent], whole: float, is_of_it: Callable[[model.Compile], bool], what: str, why: str
+) -> list[str]:
+    of_kind = [each for each in found if is_of_it(each.compile)]
+    time = sum(each.seconds for each in of_kind)
+    if time < _MUCH * whole:
+        return []
+    number = counted(len(of_kind), what, "rests of functions" if what.startswith("rest") else "")
+    return [f"{seconds(time)} of it ({time / whole:.0%}) for {number}: `dynascope report` tells {why}."]
+
+
+def _of_caches(found: Sequence[Spent]) -> list[str]:
+    inductors = [each for each in found if each.is_loaded is not None]
+    loaded = sum(bool(each.is_loaded) for each in inductors)
+    if not inductors:
+        return []
+    if loaded == len(inductors):
+        return ["Inductor took all of its code from torch's caches."]
+    some = f"code for {loaded} of {counted(len(inductors), 'compile')}" if loaded else "nothing"
+    new = next(each for each in inductors if not each.is_loaded)
+    forms = f'`dynascope report --form {new.name.partition("[")[2].rstrip("]")} "cache key"`'
+    return [f"Inductor took {some} from torch's caches. {forms} tells what is new for them."]
