@@ -156,7 +156,7 @@ def test_each_cause_is_told_once_with_the_values_in_order(recorded: Path):
     told: dict[str, list[tuple[str, str]]] = {}
     for each in paragraphs(text):
         function = function_of(each)
-        found = re.search(r"because of (.+?): met (.+)", each)
+        found = re.search(r"because of (.+?): (?:made for .+?, )?met (.+)", each)
         assert found is not None, each
         told.setdefault(function, []).append((found[1], found[2]))
     assert {name: sorted(causes) for name, causes in told.items()} == CAUSES
@@ -262,9 +262,9 @@ def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
     record(tmp_path, path.name)
     text = report(tmp_path)
     assert "2 recompiles for 2 causes" in text
-    (labelled,) = [each for each in paragraphs(text) if "because of labels: met f32[2]" in each]
+    (labelled,) = [each for each in paragraphs(text) if "because of labels: made for None, met f32[2]" in each]
     assert "[0/2]" in labelled and "First difference, at optional.py:4: labels is None in 0/0" in labelled
-    assert "failed other compiles only: type(mask): met NoneType" in text
+    assert "failed other compiles only: type(mask): made for a tensor, met NoneType" in text
     assert "not the cause" not in text
     assert "because of <code>labels</code>" in page(tmp_path)
 

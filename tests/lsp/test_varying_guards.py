@@ -73,5 +73,5 @@ def test_after_the_recompile_that_tells_it(tmp_path: Path) -> None:
     path = program(tmp_path, "counting.py", PROGRAM)
     record(path.parent, path.name, "2")
     text = report(path.parent)
-    assert "because of self.step: met 3" in text and "self.step must be 2" not in text
+    assert "because of self.step: made for 2, met 3" in text and "self.step must be 2" not in text
     assert "self.step must be 3, and the call itself makes it 4" in text

@@ -154,7 +154,10 @@ def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
 
 def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     (row,) = below(RUN, "Recompiles")
-    assert (row.label, row.description) == ("x.size()[0]", "met x: f32[12, 16]  Model.forward model.py:13  0/1")
+    assert (row.label, row.description) == (
+        "x.size()[0]",
+        "made for 8, met x: f32[12, 16]  Model.forward model.py:13  0/1",
+    )
     advice, guard, compile = below(RUN, "Recompiles", row.label)
     assert "maybe_mark_dynamic" in advice.label and guard.description == "model.py:7"
     assert (compile.label, compile.is_lazy) == ("0/1", True) and "expected 8, actual 12" in compile.description

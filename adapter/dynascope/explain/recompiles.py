@@ -23,7 +23,7 @@ from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
 LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`, in the thread that calls."
@@ -115,11 +115,13 @@ def _beginning(kind: RecompileKind, about: str) -> str:
 
 
 def _met(cause: Cause) -> str:
-    """Return `met 1, 2, 3`, with the values' name if it is not the cause's."""
+    """Return `made for 0, met 1, 2, 3`, with the values' name if it is not the cause's."""
     name, values = readable(cause.name_of_values), ", ".join(cause.values)
     if not values:
         return ""
-    return f"met {values}" if name in ("", cause.about) else f"met {name}: {values}"
+    fits = wanted(cause.first.guard, guarded_value(cause.first.guard)) or ""
+    made = f"made for {fits.removeprefix('be ').removeprefix('that of ')}, " if fits.startswith("be ") else ""
+    return f"{made}met {values}" if name in ("", cause.about) else f"{made}met {name}: {values}"
 
 
 def _guards(cause: Cause) -> list[Note]:
