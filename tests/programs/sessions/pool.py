@@ -17,6 +17,6 @@ def compile_and_call(number):
 
 
 if __name__ == "__main__":
-    torch.compiler.list_backends()  # torch imports them at the first compile, and fails where several threads do at once
+    torch.compiler.list_backends()  # torch imports them at the first compile, and fails if several threads do so
     with ThreadPoolExecutor(4, thread_name_prefix="pool") as pool:
         print("sums", *pool.map(compile_and_call, range(4)))  #: pool
