@@ -48,8 +48,10 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
 def test_log_messages_have_not_the_colour_of_warnings_in_vs_code(client: DapClient) -> None:
     logged = {"line": line(COMPILED, "helper"), "logMessage": "shape {q.shape}"}
     client.launch(launch(runtime=False), {COMPILED: [logged]}, initialize={"clientID": "vscode"})
+    client.request("dynascopeSay", {"text": "said by the extension"})
     assert client.wait_for_end() == 0
-    assert "shape torch.Size([2, 3])" in client.output("explanation")
+    shown = client.output("explanation")
+    assert "shape torch.Size([2, 3])" in shown and "said by the extension\n" in shown
 
 
 @pytest.mark.capability("supportsFunctionBreakpoints")

@@ -8,7 +8,7 @@ import { firstStop } from '../src/debugging/firstStop';
 import { lastRun } from '../src/runs/lastRun';
 import { openSample, showSample } from '../src/environment/sample';
 import { folder } from './support';
-import { debug, opened, state, statusBarItem, Uri, window, workspace } from './vscode';
+import { opened, state, statusBarItem, Uri, window, workspace } from './vscode';
 
 const NAME = 'dynascope_sample.py';
 
@@ -42,18 +42,21 @@ test('the window of the sample shows its program, unless something is open there
 });
 
 test('the name of a compile is explained where it is first seen, and once', () => {
+  const said: string[][] = [];
   const kept = new Map<string, unknown>();
   const memory = { get: (key: string) => kept.get(key), update: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value)) };
   const stack = (...names: string[]): void => {
-    const tracker = firstStop(memory as unknown as Memento).createDebugAdapterTracker({} as never) as { onDidSendMessage: (message: unknown) => void };
+    const session = { customRequest: (command: string, body: { text: string }) => Promise.resolve(said.push([command, body.text])) };
+    const tracker = firstStop(memory as unknown as Memento).createDebugAdapterTracker(session as never) as { onDidSendMessage: (message: unknown) => void };
     tracker.onDidSendMessage({ type: 'response', command: 'stackTrace', success: true, body: { stackFrames: names.map((name) => ({ name })) } });
   };
   stack('main', '<module>');
-  expect(debug.console).toEqual([]);
+  expect(said).toEqual([]);
   stack('forward [3/1_2]', 'main');
   stack('forward [0/0]', 'main');
-  expect(debug.console).toHaveLength(1);
-  expect(debug.console[0]).toMatch(/^forward \[3\/1_2\] is .* 3 is the number of the function, 1 of its compile \(both from 0\)/);
+  expect(said).toHaveLength(1);
+  expect(said[0]?.[0]).toBe('dynascopeSay');
+  expect(said[0]?.[1]).toMatch(/^forward \[3\/1_2\] is .* 3 is the number of the function, 1 of its compile \(both from 0\)/);
 });
 
 test('the status bar says what went wrong in the last run, with which interpreter, and nothing where nothing was recorded', async () => {

@@ -96,7 +96,6 @@ export function resetState(): void {
   state.started.length = 0;
   debug.breakpoints = [];
   debug.activeStackItem = undefined;
-  debug.console.length = 0;
   debug.activeDebugSession = undefined;
   trackers.length = 0;
   trees.clear();
@@ -378,9 +377,6 @@ export const debug = {
     return Promise.resolve(true);
   },
   activeStackItem: undefined as { session: FakeSession; threadId: number } | undefined,
-  /** What was written to the debug console. */
-  console: [] as string[],
-  activeDebugConsole: { appendLine: (text: string): void => void debug.console.push(text) },
   began: new EventEmitter<FakeSession>(),
   ended: new EventEmitter<FakeSession>(),
   onDidStartDebugSession: (listener: (session: FakeSession) => void) => debug.began.event(listener),

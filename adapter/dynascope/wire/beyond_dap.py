@@ -108,6 +108,12 @@ class TimelineArguments(DapStruct):
     count: int = 1_000
 
 
+class SayArguments(DapStruct):
+    """`text`: lines for the debug console."""
+
+    text: str
+
+
 class CompareArguments(DapStruct):
     """Two compile ids, `0/0` and `0/1`; without them the newest recompile and the compile that it replaces."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 
 SCHEMA_IN_DEBUGPY = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
-NOT_IN_SCHEMA = {"debugpySystemInfo", "dynascopeCompare", "dynascopeTimeline"}
+NOT_IN_SCHEMA = {"debugpySystemInfo", "dynascopeCompare", "dynascopeSay", "dynascopeTimeline"}
 """A request of debugpy's own that is passed on, and those of Dynascope's own."""
 NEWER_CAPABILITIES = {"breakpointModes"}
 """Of DAP 1.65, which the schema in debugpy is older than."""

@@ -1,6 +1,7 @@
 // Commands of the Call Stack view about one thread: resume it alone (the editor's own buttons resume all), and ask why.
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from './configuration';
+import { say } from './debugConsole';
 
 /** The editor's argument for a thread; `threadId` is `thread:SESSION:NUMBER`. */
 export interface CallStackThread {
@@ -40,7 +41,7 @@ async function why(session: vscode.DebugSession, threadId: number): Promise<void
   const { stackFrames } = (await session.customRequest('stackTrace', { threadId, levels: 1 })) as { stackFrames: { id: number }[] };
   const asked = { expression: 'why?', frameId: stackFrames[0]?.id, context: 'repl' };
   const answer = (await session.customRequest('evaluate', asked)) as { result: string };
-  vscode.debug.activeDebugConsole.appendLine(answer.result);
+  await say(session, answer.result);
   await vscode.commands.executeCommand('workbench.debug.action.focusRepl');
 }
 

@@ -1,6 +1,7 @@
 // From graphs and output code to the lines they are from (`# File: /home/me/model.py:10 in forward` is a link), and back.
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from '../debugging/configuration';
+import { say } from '../debugging/debugConsole';
 
 /** Documents of debug sessions. */
 const DOCUMENTS: vscode.DocumentFilter = { scheme: 'debug' };
@@ -52,7 +53,7 @@ async function formsOfLine(): Promise<void> {
   const expression = `forms from ${editor.document.uri.fsPath}:${editor.selection.active.line + 1}`;
   try {
     const answer = (await session.customRequest('evaluate', { expression, context: 'repl' })) as { result: string };
-    vscode.debug.activeDebugConsole.appendLine(answer.result);
+    await say(session, answer.result);
     await openOneOf(answer.result, session);
   } catch (error) {
     void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));

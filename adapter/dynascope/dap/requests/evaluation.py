@@ -16,6 +16,7 @@ from dynascope.dap.protocol.call import Body, Call, RequestError
 from dynascope.dap.requests.inspection import thread_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import DapSession
+from dynascope.wire.beyond_dap import SayArguments
 from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBody
 from dynascope.wire.to_agent import Evaluate, RunCommand, Scopes, Variables
 
@@ -120,6 +121,17 @@ async def _ask_running_frame(session: DapSession, asked: console.Asked, frame_id
     if not response.success:
         raise RequestError(response.message or "debugpy could not evaluate this.")
     return EvaluateResult(result=ast.literal_eval(decode_body(response)["result"]), variables_reference=0)
+
+
+@request("dynascopeSay", SayArguments)
+async def say(session: DapSession, call: Call[SayArguments]) -> Body:
+    """Show a text of an extension in the debug console, as explanations are shown.
+
+    VS Code shows text that an extension writes there itself in the colour of warnings.
+    """
+    client = session.client
+    client.event("output", {"category": client.category("console"), "output": f"{call.arguments.text}\n"})
+    return None
 
 
 @request("completions", CompletionsArguments, cancellable=True)
