@@ -48,6 +48,7 @@ class Kernel:
     def run(self, code: str) -> tuple[str, str, str]:
         """Run a cell; return its status, what it prints or raises, and the HTML that it shows."""
         told, shown = [], []
+        self.number_of_result = 0
 
         def hear(message: Any) -> None:
             content = message["content"]
@@ -55,6 +56,7 @@ class Kernel:
                 case "stream":
                     told.append(content["text"])
                 case "execute_result" | "display_data":
+                    self.number_of_result = content.get("execution_count", self.number_of_result)
                     shown.append(content["data"].get("text/html", content["data"]["text/plain"]))
                 case "error":
                     told.append("\n".join(content["traceback"]))
@@ -84,6 +86,7 @@ def test_a_cell_is_recorded_and_its_lines_are_marked(kernel: Kernel, tmp_path: P
         "In [2]:5 Graph break at print(): Failed to trace builtin operator  ×2" in told and '    print("in f")' in told
     )
     assert "In [2]:2 Recompiled because of x.size()[0]: f" in told and "ipykernel" not in told
+    assert kernel.number_of_result == 2
     (line,) = (line for line in shown.splitlines() if line.startswith("   5  "))
     assert "print(&quot;in f&quot;)" in line and "◂ Graph break" in line
     assert "<details><summary>Report</summary><iframe" in shown
@@ -124,7 +127,8 @@ def test_a_breakpoint_in_a_cell_stops_while_dynamo_traces_it(kernel: Kernel):
         thread = threading.Thread(target=lambda: cell.append(kernel.run("f(torch.ones(3)).item()")))
         thread.start()
         stop = client.wait_for_stop()
-        assert stop.frames()[0].line == 4 and "f32[3]" in stop.locals()["y"].value
+        frame = client.request("stackTrace", {"threadId": stop.thread_id})["stackFrames"][0]
+        assert (frame["source"]["name"], frame["line"]) == ("In [3]", 4) and "f32[3]" in stop.locals()["y"].value
         stop.resume()
         thread.join(100)
         assert cell[0][::2] == ("ok", "6.0")

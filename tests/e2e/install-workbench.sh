@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the real VS Code workbench (code-server 4.99.4 = VS Code 1.99.3, the last that runs on node 20) and what drives
-# it, into $DYNASCOPE_WORKBENCH or ${XDG_CACHE_HOME:-~/.cache}/dynascope-workbench. Does nothing when it is there already.
+# Installs the real VS Code workbench (code-server 4.99.4 = VS Code 1.99.3, the last that runs on node 20), JupyterLab, and
+# what drives them, into $DYNASCOPE_WORKBENCH or ${XDG_CACHE_HOME:-~/.cache}/dynascope-workbench. Does nothing when it is there already.
 # Needs node >= 20 with npm; as root on Debian it installs the system packages that are missing, elsewhere it names them.
 set -euo pipefail
 
@@ -11,6 +11,7 @@ say() { echo "install-workbench: $*" >&2; }
 
 command -v node >/dev/null && command -v npm >/dev/null || { say "node 20 or later with npm is needed"; exit 1; }
 
+mkdir -p "$ROOT"
 missing=()
 command -v rg >/dev/null || missing+=(ripgrep)
 command -v g++ >/dev/null || missing+=(g++)
@@ -38,10 +39,16 @@ if [ ! -d "$HERE/node_modules/playwright-core" ] || [ ! -d "$HERE/node_modules/a
   (cd "$HERE" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci "${quiet[@]}")
 fi
 
+# JupyterLab in an environment of its own: its kernel is the Python that has torch and dynascope.
+if [ ! -x "$ROOT/jupyter/bin/jupyter-lab" ]; then
+  say "installing JupyterLab"
+  python3 -m venv "$ROOT/jupyter"
+  "$ROOT/jupyter/bin/python" -m pip install --quiet --disable-pip-version-check 'jupyterlab >= 4.4, < 5'
+fi
+
 if [ "$(cat "$ROOT/installed" 2>/dev/null)" = "$VERSION" ]; then exit 0; fi
 say "installing code-server $VERSION into $ROOT (a minute or two)"
-rm -rf "$ROOT"
-mkdir -p "$ROOT"
+rm -rf "$ROOT/node_modules"
 cd "$ROOT"
 echo '{"private":true}' > package.json
 npm install "code-server@$VERSION" --ignore-scripts "${quiet[@]}"

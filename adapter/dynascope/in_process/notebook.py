@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dynascope.agent.program import this_process
@@ -45,13 +46,9 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
             _refuse(
                 "A cell with `await` outside of functions cannot be recorded: use `with dynascope.record() as trace:`"
             )
-        number, following = len(shell.user_ns["In"]) - 1, shell.execution_count
-        shell.execution_count = number  # from IPython 9 on it is that of the next cell while one runs
-        try:
-            with record(graphs=bool(options)) as trace:
-                result = shell.run_cell(code)
-        finally:
-            shell.execution_count = following
+        number = len(shell.user_ns["In"]) - 1
+        with _numbered(shell.compile, number), record(graphs=bool(options)) as trace:
+            result = shell.run_cell(code)
         shell.user_ns["trace"] = trace
         _show(shell, trace, code, f"In [{number}]")
         error = result.error_before_exec or result.error_in_exec
@@ -67,6 +64,20 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
 
     shell.register_magic_function(record_cell, "cell", "dynascope")
     shell.register_magic_function(ask, "line", "dynascope")
+
+
+@contextmanager
+def _numbered(compiler: Any, number: int) -> Iterator[None]:
+    """Let code that is run within a cell have the cell's number: IPython 9 gives it that of the next cell.
+
+    `compiler` is an `IPython.core.compilerop.CachingCompiler`, the method `cache` of which names code (IPython 8.0).
+    """
+    cache = compiler.cache
+    compiler.cache = lambda code, _=0, **more: cache(code, number, **more)
+    try:
+        yield
+    finally:
+        compiler.cache = cache
 
 
 def _is_kernel(shell: Any) -> bool:

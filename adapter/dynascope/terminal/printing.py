@@ -140,7 +140,8 @@ def place(frame: StackFrame) -> str:
     source = frame.source
     if source is None or not (source.path or source.name):
         return "?"
-    text = display_path(source.path) if source.path else source.name or "?"
+    is_named = source.name not in (None, source.path, os.path.basename(source.path or ""))  # `In [3]`
+    text = source.name or "?" if is_named or not source.path else display_path(source.path)
     parts = text.split(os.sep)
     if os.path.isabs(text) and len(parts) > 5:
         text = os.path.join("…", *parts[-3:])

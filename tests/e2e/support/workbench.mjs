@@ -8,10 +8,10 @@ import { chromium } from 'playwright-core';
 
 const HERE = path.dirname(import.meta.dirname);
 const CACHE = process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache');
-const ROOT = process.env.DYNASCOPE_WORKBENCH ?? path.join(CACHE, 'dynascope-workbench');
+export const ROOT = process.env.DYNASCOPE_WORKBENCH ?? path.join(CACHE, 'dynascope-workbench');
 const CODE_SERVER = path.join(ROOT, 'node_modules/code-server/out/node/entry.js');
 const VSIX = process.env.DYNASCOPE_VSIX ?? path.join(HERE, '../../vscode-extension/dynascope.vsix');
-const ARTEFACTS = path.join(HERE, 'artefacts');
+export const ARTEFACTS = path.join(HERE, 'artefacts');
 
 /** How long anything in the workbench may take, in milliseconds: compile time on a busy two-core machine included. */
 export const PATIENCE = 90_000;
@@ -49,7 +49,8 @@ const SETTINGS = {
   'terminal.integrated.defaultProfile.linux': 'bash',
 };
 
-function freePort() {
+/** A port that nothing listens on. */
+export function freePort() {
   return new Promise((resolve) => {
     const server = net.createServer();
     server.listen(0, '127.0.0.1', () => {
@@ -92,24 +93,8 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, withEx
   });
   endOnExit(server);
   const url = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + PATIENCE;
-  for (;;) {
-    try {
-      if ((await fetch(`${url}/healthz`)).ok) break;
-    } catch (error) {
-      if (Date.now() > deadline || server.exitCode !== null) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-
-  const browser = await chromium.launchPersistentContext(path.join(root, 'chromium'), {
-    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
-    headless: true,
-    viewport,
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
-  const page = browser.pages()[0] ?? (await browser.newPage());
-  page.setDefaultTimeout(PATIENCE / 2);
+  await serves(`${url}/healthz`, server);
+  const { browser, page } = await openBrowser(root, viewport);
   await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`);
   await page.waitForSelector('.monaco-workbench .explorer-folders-view .monaco-list-row');
 
@@ -128,8 +113,34 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, withEx
   };
 }
 
+/** Wait until a server that was started answers. */
+export async function serves(url, server) {
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      if ((await fetch(url)).ok) return;
+    } catch (error) {
+      if (Date.now() > deadline || server.exitCode !== null) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Start Chromium with its data in a folder. */
+export async function openBrowser(root, viewport) {
+  const browser = await chromium.launchPersistentContext(path.join(root, 'chromium'), {
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+    headless: true,
+    viewport,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  page.setDefaultTimeout(PATIENCE / 2);
+  return { browser, page };
+}
+
 /** However this process ends, short of SIGKILL, nothing it started stays behind. */
-function endOnExit(child) {
+export function endOnExit(child) {
   process.once('exit', () => {
     try {
       process.kill(-child.pid, 'SIGKILL');

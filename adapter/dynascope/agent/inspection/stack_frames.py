@@ -30,6 +30,7 @@ from dynascope.agent.internals.variables.variables import without_lazy
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.agent.program.source_lines import memory_sources
+from dynascope.facts.file_names import given_name
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import Source, StackFrame
 
@@ -127,11 +128,11 @@ def source_of_path(path: str) -> Source:
     """Return the file of a code's path; only a name where there is none (`<string>`)."""
     reference = memory_sources.reference(path)
     if reference is not None:
-        return Source(name=path, path=path, source_reference=reference)
+        return Source(name=given_name(path) or path, path=path, source_reference=reference)
     if path.startswith("<"):
         return Source(name=path, presentation_hint="deemphasize")
     path = os.path.abspath(path)
-    return Source(name=os.path.basename(path), path=path)
+    return Source(name=given_name(path) or os.path.basename(path), path=path)
 
 
 def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:

@@ -12,7 +12,7 @@ from dynascope.agent.program import observed
 from dynascope.agent.program.process_starts import starter_of_python
 from dynascope.agent.program.threads import hide_thread
 from dynascope.agent.session.agent import Agent
-from dynascope.agent.session.session import AgentSession, set_current
+from dynascope.agent.session.session import AgentSession, current_session, set_current
 from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.debugpy.child_processes import is_loaded, starts_torchs_own
 from dynascope.agent.suspension.interface import Suspension
@@ -96,6 +96,8 @@ class _Connection:
             self._ended = True
             self.streams = None
             self.agent.uninstall()
+            if current_session() is self.agent.session:
+                set_current(None)
             self._channel.close()
 
     def _closed(self) -> None:

@@ -69,7 +69,7 @@ def expect_client() -> threading.Event:
 
 
 def wait_for_client() -> None:
-    """Wait for the first configured session. Raises RuntimeError before `listen`."""
+    """Wait for a configured session, unless there is one. Raises RuntimeError before `listen`."""
     if _listener is None:
         raise RuntimeError("call dynascope.listen() before dynascope.wait_for_client().")
     _listener.wait_for_client()
@@ -93,6 +93,8 @@ class Listener:
         self._without_debugpy = "this program called dynascope.listen(runtime=False)"
         self._spliced = 0
         self.configured = threading.Event()
+        self._changed = threading.Condition()
+        """Notified when a session is configured."""
         inherited = os.environ.get(channel.TOKEN_VARIABLE)
         token = inherited or channel.new_token()
         self._server = TokenServer(address, token, self._serve, _start_hidden_thread)
@@ -124,7 +126,8 @@ class Listener:
         self._server.socket.close()
 
     def wait_for_client(self) -> None:
-        self.configured.wait()
+        with self._changed:
+            self._changed.wait_for(_is_debugged)
         if self._spliced:
             import debugpy
 
@@ -137,6 +140,8 @@ class Listener:
             session = bootstrap.serve(connection, runtime=self._spliced > 0)
             session.configured.wait()
             self.configured.set()
+            with self._changed:
+                self._changed.notify_all()
         elif mode == "debugpy":
             if self._debugpy is None:
                 raise ServingRefused(self._without_debugpy)
@@ -154,6 +159,12 @@ class Listener:
         _start_hidden_thread("dynascope splice", lambda: token_server.copy(server, client))
         token_server.copy(client, server)
         self._spliced -= 1
+
+
+def _is_debugged() -> bool:
+    """Whether a session is configured; one that has ended is none."""
+    session = current_session()
+    return session is not None and session.configured.is_set()
 
 
 def _start_hidden_thread(name: str, target: Callable[[], None]) -> None:
