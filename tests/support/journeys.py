@@ -207,6 +207,7 @@ class Session:
         self.client.send("attach", {"runtime": False, "record": False, "connect": address})
         self.client.wait_for_event("initialized")
         self.agent.install()
+        self.client.request("loadedSources")  # the agent answers once it is configured, and has hooked Dynamo
 
     def _receive(self, message: ToAgent) -> None:
         if not isinstance(message, Detach):
