@@ -208,7 +208,7 @@ def spent(is_loaded: bool | None = None, of: dict[str, Any] | None = None, **par
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ([spent(Dynamo=0.9)], []),
+        ([spent(Dynamo=0.09)], []),
         (
             [spent(Dynamo=3.0), spent(Dynamo=1.0)],
             ["Most of it: 4.0 s (100%) in which Dynamo traces Python, 3.0 s of that for step [0/1]. The functions"],
