@@ -119,7 +119,9 @@ def _met(cause: Cause) -> str:
     name, values = readable(cause.name_of_values), ", ".join(cause.values)
     if not values:
         return ""
-    fits = wanted(cause.first.guard, guarded_value(cause.first.guard)) or ""
+    guard = next((each.guard for each in cause.entries if each.compile in cause.caused), cause.first.guard)
+    subject = guarded_value(guard)
+    fits = "" if subject.kind == "identity" else wanted(guard, subject) or ""
     made = f"made for {fits.removeprefix('be ').removeprefix('that of ')}, " if fits.startswith("be ") else ""
     return f"{made}met {values}" if name in ("", cause.about) else f"{made}met {name}: {values}"
 

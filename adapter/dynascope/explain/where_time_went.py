@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -53,7 +54,7 @@ class Spent(Struct):
 
 
 def where_time_went(found: Sequence[Spent]) -> list[str]:
-    """Return a few sentences; of compiles that took next to nothing only what torch's caches had."""
+    """Return a few sentences; of compiles that took no time only what torch's caches had."""
     whole, told = sum(each.seconds for each in found), list[str]()
     if whole >= _LEAST:
         told.append(_most(found, whole))
@@ -75,7 +76,8 @@ def _most(found: Sequence[Spent], whole: float) -> str:
         return f"No part of the compiler takes most of it: {shares}."
     longest_of_it = max(found, key=lambda each: each.parts.get(part, 0.0))
     own = f", {seconds(longest_of_it.parts[part])} of that for {longest_of_it.name}" if len(found) > 1 else ""
-    if part == "kernels" and all(each.is_loaded for each in found if each.is_loaded is not None):
+    known = [each.is_loaded for each in found if each.is_loaded is not None]
+    if part == "kernels" and known and all(known):
         return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which code from torch's caches is loaded{own}."
     return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which {_WHAT[part]}{own}. {_ADVICE[part]}"
 
@@ -100,5 +102,6 @@ def _of_caches(found: Sequence[Spent]) -> list[str]:
         return ["Inductor took all of its code from torch's caches."]
     some = f"code for {loaded} of {counted(len(inductors), 'compile')}" if loaded else "nothing"
     new = next(each for each in inductors if not each.is_loaded)
-    forms = f'`dynascope report --form {new.name.partition("[")[2].rstrip("]")} "cache key"`'
+    name = shlex.quote(new.name.rpartition(" [")[2].rstrip("]"))
+    forms = f'`dynascope report --form {name} "cache key"`'
     return [f"Inductor took {some} from torch's caches. {forms} tells what is new for them."]

@@ -24,6 +24,7 @@ class SuccessiveBlocks:
     def __init__(self) -> None:
         self._store: MemoryStore | None = None
         """The store of the block that is entered."""
+        self._said: list[str] = []
         collector.prepare()
         collector.hook_begins()
         try:
@@ -38,10 +39,12 @@ class SuccessiveBlocks:
         try:
             store = self._store = MemoryStore()
             if self._installation.recorder is not None:
-                self._installation.recorder.forget_skipped()
+                self._installation.recorder.begin_anew()
             recording = Recording(store)
         finally:
             collector.hook_ends()
+        for text in self._said:
+            store.say(text)
         try:
             yield recording
         finally:
@@ -54,27 +57,27 @@ class SuccessiveBlocks:
     # ---- agent.recorder.installation.Receiver
 
     def say(self, text: str) -> None:
-        """Warn in the block in which torch is imported."""
-        if self._store is not None:
-            self._store.say(text)
+        """Warn in each block: what cannot be recorded is the same in all."""
+        self._said.append(text)
+        if (store := self._store) is not None:
+            store.say(text)
 
     def note_error(self, text: str) -> None:
-        if self._store is not None:
-            self._store.note_error(text)
+        if (store := self._store) is not None:
+            store.note_error(text)
 
     def ranks(self) -> None:
         """Compare nothing with other ranks: a block does not see all compiles."""
 
     def begins(self) -> None:
-        if self._store is not None:
-            self._store.begins()
+        if (store := self._store) is not None:
+            store.begins()
 
     def write(self, facts: CompileFacts, trails: Sequence[Trail] = ()) -> None:
-        store = self._store
-        if store is not None and facts.compile.began >= store.began:
+        if (store := self._store) is not None:
             store.write(facts, trails)
 
     def write_later(self, compile_id: str, what: Later) -> None:
         """Store what torch has compiled for a compile of this block."""
-        if self._store is not None:
-            self._store.write_later(compile_id, what)
+        if (store := self._store) is not None:
+            store.write_later(compile_id, what)

@@ -200,8 +200,11 @@ class Recorder:
         with this_threads_clock().standing():
             facts.guard_costs = guard_costs(recording.code, entry, ending.arguments)
 
-    def forget_skipped(self) -> None:
-        """Record skipped frames once more, for another receiver."""
+    def begin_anew(self) -> None:
+        """Drop compiles in progress, and record skipped frames once more, for another receiver."""
+        for each in self._compiles:
+            each.shown.ends()
+        self._compiles.clear()
         self._skips_known.clear()
 
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:

@@ -40,7 +40,9 @@ class Measured(Struct):
         """Return its time by part of the compiler."""
         parts: dict[str, float] = {}
         for root in self.roots:
-            _add_parts(root, [], parts)
+            parts["Dynamo"] = parts.get("Dynamo", 0.0) + root.own
+            for node in root.children:
+                _add_parts(node, [], parts)
         names = {node.name for root in self.roots for node in root.walk() if not node.is_function}
         is_loaded = _GENERATES not in names if names & {_GENERATES, _LOADS} else None
         return Spent(self.name, self.compile, parts, is_loaded)

@@ -95,9 +95,9 @@ class _Connection:
         if not self._ended:
             self._ended = True
             self.streams = None
-            self.agent.uninstall()
             if current_session() is self.agent.session:
-                set_current(None)
+                set_current(None)  # before its end, which lets `wait_for_client` look again
+            self.agent.uninstall()
             self._channel.close()
 
     def _closed(self) -> None:
