@@ -17,6 +17,7 @@ command -v rg >/dev/null || missing+=(ripgrep)
 command -v g++ >/dev/null || missing+=(g++)
 command -v make >/dev/null || missing+=(make)
 command -v python3 >/dev/null || missing+=(python3)
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 [ -n "${CHROMIUM:-}" ] || command -v chromium >/dev/null || missing+=(chromium)
 [ -e /usr/include/gssapi/gssapi.h ] || [ -e /usr/include/gssapi.h ] || missing+=(libkrb5-dev)
 if [ ${#missing[@]} -gt 0 ]; then

@@ -243,7 +243,7 @@ def spent(is_loaded: bool | None = None, of: dict[str, Any] | None = None, **par
         (
             [spent(guards=3.0), spent(of={"reason": "x"}, guards=1.0), spent(of={"resumes_at": 4}, guards=2.0)],
             [
-                "Most of it: 6.0 s (100%) in which guards are built, 3.0 s of that for step [0/1]. After",
+                "Most of it: 6.0 s (100%) in which guards are built, 3.0 s of that for step [0/1]. `dyn",
                 "2.0 s of it (33%) for 1 rest of a function: `dynascope report` tells the graph breaks.",
             ],
         ),
@@ -256,7 +256,7 @@ def spent(is_loaded: bool | None = None, of: dict[str, Any] | None = None, **par
         ),
         (
             [spent(**{"other ranks": 2.0})],
-            ["Most of it: 2.0 s (100%) in which Dynamo waits for other ranks. The ranks wait for the slowest of them"],
+            ["Most of it: 2.0 s (100%) in which Dynamo waits for other ranks. While the job runs"],
         ),
     ],
 )
@@ -289,12 +289,12 @@ IN_PARTS = (
         (
             "guards",
             "guards are built",
-            "After `dynascope run --guards`, `dynascope report --guards 0/0` tells what each guard costs.",
+            "`dynascope run --guards` measures what each guard costs.",
         ),
         (
             "other ranks",
             "Dynamo waits for other ranks",
-            "The ranks wait for the slowest of them: `dynascope top` tells what each compiles.",
+            "While the job runs, `dynascope top` tells what the slowest rank compiles.",
         ),
     ],
 )

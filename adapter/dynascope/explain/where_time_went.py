@@ -27,12 +27,14 @@ _ADVICE = {
     "AOTAutograd": _IN_PARTS,
     "Inductor": _IN_PARTS,
     "kernels": "A process that compiles the same again takes them from torch's caches.",
-    "guards": "After `dynascope run --guards`, `dynascope report --guards 0/0` tells what each guard costs.",
-    "other ranks": "The ranks wait for the slowest of them: `dynascope top` tells what each compiles.",
+    "guards": "`dynascope run --guards` measures what each guard costs.",
+    "other ranks": "While the job runs, `dynascope top` tells what the slowest rank compiles.",
     "backend": _IN_PARTS,
 }
-_MOST, _MUCH = 0.4, 0.2
-"""A part that takes most of the time has this share; a reason for compiles that is told has the other."""
+_MOST = 0.4
+"""The share of the time that a part needs to be told as what takes most of it."""
+_MUCH = 0.2
+"""The share that recompiles, or what follows graph breaks, need to be told."""
 _LEAST = 0.1
 """No part of less than so many seconds is told."""
 

@@ -185,9 +185,10 @@ class Reader:
 
     def seconds_later(self, launch: str) -> float:
         """Return how long backwards and kernels were compiled after compiles of a launch."""
-        query = f"SELECT data FROM document WHERE kind GLOB ? AND kind > ? AND {self.in_launch('document', launch)}"
-        found = self.execute(query, (f"{PROFILE}*", OWN_PROFILE))
-        return sum(outermost(decoded(data, Profile)) for (data,) in found)
+        where = f"kind GLOB ? AND kind > ? AND {self.in_launch('document', launch)}"
+        found = self.execute(f"SELECT compile_id, data FROM document WHERE {where}", (f"{PROFILE}*", OWN_PROFILE))
+        shown = self.numbers_of_contents(launch)  # equal compiles of several ranks have one document
+        return sum(outermost(decoded(data, Profile)) * len(shown.get(content, [content])) for content, data in found)
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""

@@ -70,7 +70,8 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
 def _numbered(compiler: Any, number: int) -> Iterator[None]:
     """Let code that is run within a cell have the cell's number.
 
-    IPython 9 gives it that of the next cell. `compiler` is an `IPython.core.compilerop.CachingCompiler`, the method `cache` of which names code (IPython 8.0).
+    IPython 9 gives it that of the next cell. `compiler` is an `IPython.core.compilerop.CachingCompiler`, the method
+    `cache` of which names code (IPython 8.0).
     """
     cache = compiler.cache
     compiler.cache = lambda code, _=0, **more: cache(code, number, **more)

@@ -52,7 +52,11 @@ class SuccessiveBlocks:
 
     def remove(self) -> None:
         """Remove the hooks."""
-        self._installation.remove()
+        collector.hook_begins()
+        try:
+            self._installation.remove()
+        finally:
+            collector.hook_ends()
 
     # ---- agent.recorder.installation.Receiver
 

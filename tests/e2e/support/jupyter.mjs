@@ -50,6 +50,7 @@ export async function startJupyter(cells) {
   return {
     page,
     folder,
+    connected: () => connected(url),
     screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
     async stop() {
       await browser.close().catch(() => {});
@@ -76,4 +77,9 @@ export async function run(page, number) {
   await cell.locator('.jp-InputArea-editor').click();
   await page.keyboard.press('Control+Enter');
   return cell.locator('.jp-Cell-outputArea');
+}
+
+/** Wait until the cell with this number, from 0, has been run, as the kernel's execution with this number. */
+export async function wasRun(page, number, execution) {
+  await page.locator('.jp-Notebook .jp-Cell').nth(number).locator('.jp-InputPrompt', { hasText: `[${execution}]:` }).waitFor({ timeout: PATIENCE });
 }

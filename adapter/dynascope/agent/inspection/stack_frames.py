@@ -107,8 +107,7 @@ def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
     name = f"{origin.name} [{trace_id()} NodeCall {origin.index}]"
     if origin.forward is None:
         return StackFrame(id=frame_id, name=name, line=line, column=1, source=source_of_code(code))
-    path = os.path.abspath(origin.forward.path)
-    source = Source(name=os.path.basename(path), path=path)
+    source = source_of_path(origin.forward.path)
     return StackFrame(id=frame_id, name=name, line=origin.forward.line, column=1, source=source)
 
 
