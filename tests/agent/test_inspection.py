@@ -324,8 +324,9 @@ def test_guards_shapes_graph_and_compile() -> None:
 
     def inspect_stop(stop: Stopped) -> None:
         guards = stop.scope("Guards")
-        assert "TENSOR_MATCH" in guards["L['x']"].value
-        scale = stop.below(guards["L['settings'].scale"])
+        assert "TENSOR_MATCH" in guards["x"].value
+        assert guards["settings.scale"].value.startswith("3  CONSTANT_MATCH at test_inspection.py:")
+        scale = stop.below(guards["settings.scale"])
         assert "test_inspection.py:" in scale["user line"].value
         on_state = stop.below(guards["state of torch"])
         assert all(stop.below(row)["source"].value == "(global state)" for row in on_state.values())

@@ -6,7 +6,8 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ pytest.importorskip("ipykernel")
 
 from click.testing import CliRunner
 from dynascope.report.command import report
+from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
@@ -31,6 +33,9 @@ def f(x):
     print("in f")
     return y.sum()
 """
+
+
+_REQUEST = {"silent": False, "store_history": False, "user_expressions": {}, "allow_stdin": False}
 
 
 class Kernel:
@@ -63,6 +68,37 @@ class Kernel:
 
         reply = self._client.execute_interactive(code, timeout=200, output_hook=hear)
         return reply["content"]["status"], re.sub(r"\x1b\[[\d;]*m", "", "".join(told)), "\n".join(shown)
+
+    @contextmanager
+    def beside(self, has_subshell: bool) -> Iterator[Callable[[str], str]]:
+        """Give a function that runs a cell while another holds the kernel, and returns what is put out meanwhile.
+
+        In a subshell, or by the control channel, as whose output ipykernel takes the stopped cell's.
+        """
+        client = BlockingKernelClient(connection_file=self._manager.connection_file)
+        client.load_connection_file()
+        client.start_channels()
+        subshell = {}
+        if has_subshell:
+            client.control_channel.send(client.session.msg("create_subshell_request", {}))
+            subshell = {"subshell_id": client.get_control_msg(timeout=100)["content"]["subshell_id"]}
+
+        def run(code: str) -> str:
+            message = client.session.msg("execute_request", {**_REQUEST, "code": code})
+            message["header"] |= subshell
+            (client.shell_channel if subshell else client.control_channel).send(message)
+            told = []
+            while True:
+                heard = client.get_iopub_msg(timeout=100)
+                told += [heard["content"][name] for name in ("text", "evalue") if name in heard["content"]]
+                is_answer = heard["parent_header"].get("msg_id") == message["header"]["msg_id"]
+                if is_answer and heard["content"].get("execution_state") == "idle":
+                    return re.sub(r"\x1b\[[\d;]*m", "", "".join(told))
+
+        try:
+            yield run
+        finally:
+            client.stop_channels()
 
     def end(self) -> None:
         self._client.stop_channels()
@@ -109,7 +145,8 @@ def test_an_error_of_the_cell_is_its_own_and_told_once(kernel: Kernel):
     assert told.rstrip().endswith("UsageError: the cell raised ZeroDivisionError")
     status, told, _ = kernel.run("%%dynascope --graph\n1")
     assert status == "error" and "There is no option '--graph'" in told
-    assert "above the code of a cell" in kernel.run("%dynascope where")[1]
+    assert "above the code of a cell" in kernel.run("%dynascope")[1]
+    assert "No thread is stopped at compile time." in kernel.run("%dynascope where")[1]
 
 
 def test_a_breakpoint_in_a_cell_stops_while_dynamo_traces_it(kernel: Kernel):
@@ -129,6 +166,20 @@ def test_a_breakpoint_in_a_cell_stops_while_dynamo_traces_it(kernel: Kernel):
         stop = client.wait_for_stop()
         frame = client.request("stackTrace", {"threadId": stop.thread_id})["stackFrames"][0]
         assert (frame["source"]["name"], frame["line"]) == ("In [3]", 4) and "f32[3]" in stop.locals()["y"].value
+        for has_subshell in (True, False):
+            with kernel.beside(has_subshell) as run:
+                where = run("%dynascope where").splitlines()
+                assert where[0].split() == [">", "#0", "f", "[0/0]", "In", "[3]:4"]
+                assert where[-1].split() == ["#1", "<module>", "In", "[5]:1"]
+                assert [row.split()[:2] for row in run("%dynascope locals").splitlines()] == [
+                    ["x", "f32[3]"],
+                    ["y", "f32[3]"],
+                ]
+                assert "f32[3]  TENSOR_MATCH at In [3]:3" in run("%dynascope guards x")
+                assert "This is the first compile of f." in run("%dynascope why")
+                assert "There is no frame 7 that Dynamo traces" in run("%dynascope locals #7")
+                assert "No guard so far contains `nothing`." in run("%dynascope guards nothing")
+                assert "%dynascope attach; where a cell is stopped" in run("%dynascope nothing")
         stop.resume()
         thread.join(100)
         assert cell[0][::2] == ("ok", "6.0")

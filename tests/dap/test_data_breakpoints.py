@@ -63,7 +63,7 @@ def test_supports_data_breakpoints(client: DapClient, runtime: bool) -> None:
 @WITH_AND_WITHOUT_DEBUGPY
 def test_a_guard_row_and_a_list(client: DapClient, runtime: bool) -> None:
     stop = stopped(client, runtime)
-    guard = right_click(stop, "L['x']", "Guards")
+    guard = right_click(stop, "x", "Guards")
     cache = client.request("dataBreakpointInfo", {"name": "self.cache", "frameId": stop.frames(0, 1)[0].id})
     node = right_click(stop, "y", "Graph")
     assert node["accessTypes"] == ["read"]

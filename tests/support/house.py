@@ -65,6 +65,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "in_process": {
         "dynascope.agent.program",
         "dynascope.agent.recorder",
+        "dynascope.agent.session.api",
+        "dynascope.console",
+        "dynascope.terminal.printing",
         "dynascope.facts",
         "dynascope.explain",
         "dynascope.report",

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
-from dynascope.facts.file_names import given_name
+from dynascope.facts.file_names import short_name
 
 NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
 LONGEST_TITLE = 70
@@ -159,7 +159,7 @@ def same_text(text: str) -> str:
 
 def where(path: str, line: int) -> str:
     """Return `model.py:13`, or `In [3]:5` in a notebook."""
-    return f"{given_name(path) or os.path.basename(path) or '<no file>'}:{line}"
+    return f"{short_name(path) or '<no file>'}:{line}"
 
 
 def named(function: str, resumes_at: int | None) -> str:

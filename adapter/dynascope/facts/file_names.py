@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable
 
 _names: list[Callable[[str], str | None]] = []
@@ -11,6 +12,11 @@ _names: list[Callable[[str], str | None]] = []
 def given_name(path: str) -> str | None:
     """Return the name of a file that `name_files` gives it."""
     return _names[0](path) if _names else None
+
+
+def short_name(path: str) -> str:
+    """Return the name of a file in a text: `In [3]` for a cell, for any other its own without folders."""
+    return given_name(path) or os.path.basename(path)
 
 
 def name_files(name: Callable[[str], str | None]) -> None:

@@ -22,7 +22,10 @@ from dynascope.wire.attach_configuration import how_to_attach
 
 _COLOURS = {"error": "#d1242f", "warning": "#9a6700"}
 _OTHERS = "#57606a"
-_USAGE = "%%dynascope [--graphs] above the code of a cell, or %dynascope attach"
+_USAGE = (
+    "%%dynascope [--graphs] above the code of a cell, or %dynascope attach; where a cell is stopped, from a subshell: "
+    "%dynascope where, locals, guards, or another command of the debug console"
+)
 
 
 def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
@@ -56,11 +59,20 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
             _refuse(f"the cell raised {type(error).__name__}")
 
     def ask(line: str) -> None:
-        """Let a debugger attach to this kernel, and say how it does."""
-        if line.split() != ["attach"]:
+        """Let a debugger attach to this kernel (`attach`), or tell what is at a stop (`where`, `locals`)."""
+        if line.split() == ["attach"]:
+            host, port = listen()
+            print(how_to_attach(host, port, "Attach to the Notebook"))
+            return
+        from dynascope.agent.session.api.at_stop import NotAnswered
+        from dynascope.in_process.at_stop import is_command, told
+
+        if not is_command(line):
             _refuse(_USAGE)
-        host, port = listen()
-        print(how_to_attach(host, port, "Attach to the Notebook"))
+        try:
+            print(told(line))
+        except NotAnswered as error:
+            _refuse(str(error))
 
     shell.register_magic_function(record_cell, "cell", "dynascope")
     shell.register_magic_function(ask, "line", "dynascope")

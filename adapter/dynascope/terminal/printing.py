@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -36,8 +36,9 @@ class Printer:
 
     def __init__(self, own: TextIO | None = None, programs: TextIO | None = None) -> None:
         """Print to `own`, and the program's output to `programs`; by default to stdout and stderr."""
-        # no wrapping, so that a line of a log stays one line
-        self.console = Console(file=own, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        # no wrapping, so that a line of a log stays one line; in a notebook it is `own` that is written to, too
+        plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False, "force_jupyter": False}
+        self.console = Console(file=own, soft_wrap=True, **plain)
         self._programs = programs
 
     def say(self, text: str, style: str = "") -> None:

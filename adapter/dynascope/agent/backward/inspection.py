@@ -31,6 +31,7 @@ from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import undisturbed, without_modes
+from dynascope.facts.file_names import short_name
 from dynascope.wire.dap import EvaluateResult, Source, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -212,7 +213,7 @@ class BackwardInspection(StopInspection):
         frame_id, source = self.add_frame(point), None
         if place is not None:
             path = os.path.abspath(place[0])
-            source = Source(name=os.path.basename(path), path=path)
+            source = Source(name=short_name(path), path=path)
         frame = StackFrame(id=frame_id, name=f"{name} {where}", line=place[1] if place else 0, column=1, source=source)
         frame.presentation_hint = None if place is not None else "subtle"
         self.frames.append(frame)

@@ -7,7 +7,6 @@ code at `0x5c21f0e00000` is at `0x5c21f0e00026`.
 
 from __future__ import annotations
 
-import os
 import threading
 import types
 import weakref
@@ -19,6 +18,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.program.user_code import real_path
+from dynascope.facts.file_names import short_name
 from dynascope.wire.dap import DisassembleBody, DisassembledInstruction, Source
 from dynascope.wire.to_agent import Disassemble
 
@@ -161,7 +161,7 @@ def _instruction(listing: Listing, index: int, has_source: bool) -> Disassembled
     source = None
     if has_source:
         real = None if path.startswith("<") else real_path(path)
-        source = Source(name=os.path.basename(path), path=real)
+        source = Source(name=short_name(path), path=real)
     return DisassembledInstruction(
         address=text_of(listing.address(index)),
         instruction=_text(listing, row),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.wire.dap import Variable
 from dynascope.wire.to_agent import Evaluate, Scopes, Variables
 
@@ -86,11 +87,17 @@ def rows_below(inspection: StopInspection, reference: int) -> list[Variable]:
     return named or inspection.variables(Variables(variables_reference=reference)).variables
 
 
+def _fitting(rows: list[Variable], path: str) -> list[Variable]:
+    return [each for each in rows if path == each.name or path.startswith(f"{each.name}/")]
+
+
 def _below(inspection: StopInspection, reference: int, path: str, above: str) -> int:
     while path:
         # names can contain slashes (`L['a/b']`): the longest name that fits is taken
         rows = rows_below(inspection, reference)
-        fitting = [each for each in rows if path == each.name or path.startswith(f"{each.name}/")]
+        fitting = _fitting(rows, path)
+        if not fitting and (fitting := _fitting(rows, readable(path))):  # `Guards/L['x']`, as torch writes it
+            path = readable(path)
         if not fitting:
             raise EvaluationError(f"There is no `{path}` below `{above}`.")
         chosen = max(fitting, key=lambda row: len(row.name))

@@ -30,7 +30,7 @@ from dynascope.agent.internals.variables.variables import without_lazy
 from dynascope.agent.isolation.containment import ActRefused
 from dynascope.agent.isolation.isolation import undisturbed
 from dynascope.agent.program.source_lines import memory_sources
-from dynascope.facts.file_names import given_name
+from dynascope.facts.file_names import given_name, short_name
 from dynascope.wire.beyond_dap import Parameter
 from dynascope.wire.dap import Source, StackFrame
 
@@ -131,7 +131,7 @@ def source_of_path(path: str) -> Source:
     if path.startswith("<"):
         return Source(name=path, presentation_hint="deemphasize")
     path = os.path.abspath(path)
-    return Source(name=given_name(path) or os.path.basename(path), path=path)
+    return Source(name=short_name(path), path=path)
 
 
 def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, real_path
+from dynascope.facts.file_names import short_name
 from dynascope.wire.dap import Thread, ThreadsBody
 
 
@@ -53,7 +54,7 @@ def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) 
 def running_stack(thread: threading.Thread) -> list[str]:
     """Return the frames of a running thread, `file.py:12 in name`, innermost first."""
     frames = all_frames(sys._current_frames().get(thread.ident or 0))
-    return [f"{os.path.basename(_path(frame))}:{frame.f_lineno} in {frame.f_code.co_name}" for frame in frames]
+    return [f"{short_name(_path(frame))}:{frame.f_lineno} in {frame.f_code.co_name}" for frame in frames]
 
 
 def all_frames(frame: types.FrameType | None) -> list[types.FrameType]:

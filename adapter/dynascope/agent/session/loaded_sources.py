@@ -6,7 +6,6 @@ Imports no torch before `attach`, which is called when the program imports torch
 from __future__ import annotations
 
 import functools
-import os.path
 import sys
 import threading
 import types
@@ -21,6 +20,7 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
+from dynascope.facts.file_names import short_name
 from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.from_agent import ConsoleOutput
 from dynascope.wire.messages import Message
@@ -96,7 +96,7 @@ class LoadedSourceDocuments(TraceObserver):
         return [
             Module(
                 id=f"traced {path}",
-                name=names.get(path) or os.path.basename(path).removesuffix(".py"),
+                name=names.get(path) or short_name(path).removesuffix(".py"),
                 path=path,
                 is_optimized=True,
                 is_user_code=is_user_code(real_path(path)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from dynascope.agent.tape.instructions import Position
+from dynascope.facts.file_names import short_name
 from dynascope.wire.beyond_dap import TimelineBody, TimelineEvent, goto_target_id
 from dynascope.wire.dap import Source
 
@@ -64,7 +64,7 @@ class TimelineEvents:
                 kind=kind,
                 text=text,
                 compile_id=compile_id,
-                source=Source(name=os.path.basename(path), path=path) if path else None,
+                source=Source(name=short_name(path), path=path) if path else None,
                 line=line if path else None,
                 thread_id=thread_id,
             )

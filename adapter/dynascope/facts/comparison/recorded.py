@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,6 +10,7 @@ from msgspec import Struct, structs
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, compare
 from dynascope.facts.comparison.trail import Decision, TracedCompile, TracedLine, TracedPlace, TraceEnd, Trail
+from dynascope.facts.file_names import short_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import reason, same_value
 
@@ -51,7 +51,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
             place = begun.get((graph_break.path, graph_break.line))
             if place is None:  # in a function that Dynamo calls for this attempt, instead of tracing it
                 place = lines[-1].place
-                what += f" at {os.path.basename(graph_break.path)}:{graph_break.line} in {graph_break.function}"
+                what += f" at {short_name(graph_break.path)}:{graph_break.line} in {graph_break.function}"
             lines[-1].decisions.append(Decision("break", "", what, place))
     return TracedCompile(
         name=name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from dynascope.agent.internals.autograd.captured_graph import (
 )
 from dynascope.agent.internals.graph.code import graph_code
 from dynascope.agent.internals.graph.graph import argument_text, target_text, user_place
+from dynascope.facts.file_names import short_name
 
 _NOT_YET = "a function known when the captured graph runs"
 
@@ -122,4 +122,4 @@ def forward_heading(live: LiveCapture) -> Heading | None:
 def _line_row(place: Place, nodes: list[MadeNode], called: set[int]) -> Row:
     rows = [fact(node.name, f"NodeCall {node.index}" if node.index in called else "to come", place) for node in nodes]
     names = ", ".join(node.name.rpartition("::")[2] for node in nodes)
-    return Row(f"{os.path.basename(place[0])}:{place[1]}", names, children=few(rows), made_at=place)
+    return Row(f"{short_name(place[0])}:{place[1]}", names, children=few(rows), made_at=place)

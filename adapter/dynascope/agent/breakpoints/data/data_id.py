@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 from dynascope.agent.breakpoints.hits import AgentBreakpoint
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
+from dynascope.facts.file_names import short_name
 from dynascope.wire.breakpoint_texts import names_function
 from dynascope.wire.dap import DataAccess, DataBreakpoint, DataBreakpointInfo
 
@@ -131,7 +132,7 @@ def info(name: str) -> DataBreakpointInfo:
 
 def offer(on: DataId, access: list[DataAccess], can_persist: bool = True) -> DataBreakpointInfo:
     """Return the answer that a data breakpoint can be set there."""
-    file = "" if on.path == ANYWHERE else f" ({os.path.basename(on.path)})"
+    file = "" if on.path == ANYWHERE else f" ({short_name(on.path)})"
     return DataBreakpointInfo(
         data_id=str(on), description=f"{on.title}{file}", access_types=access, can_persist=can_persist
     )

@@ -5,7 +5,6 @@ Runs on the compiling thread, except `use`. Dynamo is wrapped only while a break
 
 from __future__ import annotations
 
-import os
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
@@ -33,6 +32,7 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.facts.file_names import short_name
 from dynascope.wire.messages import Message
 
 Hit = tuple[Watchpoint, Translator, str]
@@ -240,7 +240,7 @@ def _change(state: ThreadState, watchpoint: Watchpoint, frame: Translator) -> st
     now = values[key] = Seen.of(subject, line_of(frame))
     if before is None or not before.changes_into(now):
         return None
-    place = f"{os.path.basename(code_of(frame).co_filename)}:{before.line}"
+    place = f"{short_name(code_of(frame).co_filename)}:{before.line}"
     if before.text == now.text:
         return f"{watchpoint.on.what} is set to another {now.text} ({place})"
     return f"{watchpoint.on.what}: {before.text} → {now.text} ({place})"
@@ -303,7 +303,7 @@ def _from_assignment(stack: list[Translator]) -> list[Translator]:
 def _place(stack: list[Translator]) -> str:
     """Return the line of the innermost frame that is user code, or of the innermost frame."""
     frame = next((frame for frame in stack if _is_users(frame)), stack[0])
-    return f"{os.path.basename(code_of(frame).co_filename)}:{line_of(frame)}"
+    return f"{short_name(code_of(frame).co_filename)}:{line_of(frame)}"
 
 
 def _is_users(frame: Translator) -> bool:

@@ -5,7 +5,6 @@ Only fields that are set have a row; their contents are read when the client req
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -26,6 +25,7 @@ from dynascope.agent.internals.frames.frame_state import inline_depth
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.frames.translators import active_translators, code_of, instruction, output_of
 from dynascope.explain.compiles import made
+from dynascope.facts.file_names import short_name
 
 _CODE = 1_000
 """The maximum number of code objects listed for one field."""
@@ -95,7 +95,7 @@ def _codes(
         code_rows = []
         for code in listed[:_CODE]:
             place = compile_context.place_of_code(code)
-            where = f"{os.path.basename(place[0])}:{place[1]}" if place is not None else "no line"
+            where = f"{short_name(place[0])}:{place[1]}" if place is not None else "no line"
             text = ", ".join(filter(None, (where, detail(code))))
             code_rows.append(virtual(compile_context.code_name(code), text, made_at=place))
         return code_rows

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice, starmap
+from itertools import chain, islice
 from typing import Any
 
 from dynascope.agent.inspection.values.concrete import tensor_rows
-from dynascope.agent.inspection.values.guard_rows import guard_row, guards_row, part_row, relation_row, shape_guard_row
+from dynascope.agent.inspection.values.guard_rows import (
+    guard_row,
+    guard_rows,
+    guards_row,
+    part_row,
+    relation_row,
+    shape_guard_row,
+)
 from dynascope.agent.inspection.values.history_rows import Since, children_of, history_row
 from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.values.names import Names
@@ -37,6 +44,7 @@ from dynascope.agent.internals.graph.graph import (
 )
 from dynascope.agent.internals.guards.guards import (
     GuardFact,
+    guarded_values,
     guards_so_far,
     inner_part,
     input_relations,
@@ -53,24 +61,28 @@ _EMPTY = "(not recorded: it is in compiles that begin once something has stopped
 
 
 def guards_heading(names: Names) -> Heading:
-    """Return Guards: the guards so far, each with the line that created it.
+    """Return Guards: the guards so far by what they are on, with its value and the line that created the first.
 
-    Those on inner parts of torch are below a row for each part, where all guards fit into one page.
+    Where they do not fit into one page, each has a row. Where they do, those on inner parts of torch are below a row
+    for each part.
     """
     output = output_of(names.translator)
     number = number_of_guards(output)
 
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         on_sources, on_state = guards_so_far(output)
-        parts: dict[str, list[GuardFact]] = {}
-        if number <= PAGED_FROM:
-            for fact in chain(on_sources, on_state):
-                parts.setdefault(inner_part(fact), []).append(fact)
-            on_sources, on_state = iter(parts.pop("", ())), iter(())
+        value = guarded_values(output)
         on_symbols = map(shape_guard_row, shape_guards_so_far(output))
         relations = map(relation_row, input_relations(output))
-        rows = chain(map(guard_row, on_sources), on_symbols, relations, map(guard_row, on_state))
-        return islice(chain(rows, starmap(part_row, parts.items())), start, stop)
+        if number > PAGED_FROM:
+            rows = (guard_row(fact, value(fact)) for fact in on_sources)
+            return islice(chain(rows, on_symbols, relations, map(guard_row, on_state)), start, stop)
+        parts: dict[str, list[GuardFact]] = {}
+        for fact in chain(on_sources, on_state):
+            parts.setdefault(inner_part(fact), []).append(fact)
+        seen = guard_rows(parts.pop("", ()), value)
+        folded = (part_row(part, facts, value) for part, facts in parts.items())
+        return islice(chain(seen, on_symbols, relations, folded), start, stop)
 
     return Heading("Guards", Children(named=Rows(number, make)), expensive=True, empty="(no guards yet)")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from dynascope.agent.internals.guards.guards import (
 from dynascope.agent.internals.sources import answers, guard_source_name, is_source, parts, source_text
 from dynascope.agent.internals.variables.variables import class_names, is_modified, source_object
 from dynascope.facts.counts import counted
+from dynascope.facts.file_names import short_name
 
 PART_OF_GUARDS = "guards"
 """The type of rows that hold guards."""
@@ -52,13 +53,14 @@ def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
         yield virtual(question, str(answer))
 
 
-def guard_row(fact: GuardFact) -> Row:
-    """Return the row of a guard on a source or on global state."""
-    where = f" at {os.path.basename(fact.file)}:{fact.line}" if fact.file else ""
+def guard_row(fact: GuardFact, value: str = "") -> Row:
+    """Return the row of a guard on a source or on global state; `value` is that of the source."""
+    where = f" at {short_name(fact.file)}:{fact.line}" if fact.file else ""
     datum = Datum("source", fact.source) if fact.source else None
+    text = f"{fact.kind if fact.source else 'global state'}{where}"
     return virtual(
-        fact.source or fact.kind,
-        f"{fact.kind if fact.source else 'global state'}{where}",
+        fact.name,
+        f"{value}  {text}" if value else text,
         type=fact.kind,
         children=few(lambda options: list(_details(options, fact))),
         made_at=_place(fact),
@@ -66,9 +68,34 @@ def guard_row(fact: GuardFact) -> Row:
     )
 
 
-def part_row(part: str, facts: Sequence[GuardFact]) -> Row:
+def guard_rows(facts: Iterable[GuardFact], value: Callable[[GuardFact], str]) -> Iterator[Row]:
+    """Yield a row for each source in the order of its first guard; those of several are below a row of their own."""
+    by_source: dict[str, list[GuardFact]] = {}
+    for fact in facts:
+        by_source.setdefault(fact.source or fact.kind, []).append(fact)
+    for first, *others in by_source.values():
+        row = guard_row(first, value(first) if first.source else "")
+        if others:
+            row = _joined(row, (first, *others))
+        yield row
+
+
+def _joined(first: Row, facts: Sequence[GuardFact]) -> Row:
+    """Return one row for several guards on one source, given that of the first."""
+    kinds = ", ".join(fact.kind for fact in facts)
+    text = first.value.replace(facts[0].kind, kinds)
+
+    def below(options: ViewOptions) -> list[Row]:
+        source = details(facts[0].guard).originating_source
+        return [source_row("source", source), *(replace(guard_row(fact), name=fact.kind) for fact in facts)]
+
+    return replace(first, value=text, type=kinds, children=few(below))
+
+
+def part_row(part: str, facts: Sequence[GuardFact], value: Callable[[GuardFact], str]) -> Row:
     """Return a row for guards on one inner part of torch, which are below it."""
-    return virtual(part, counted(len(facts), "guard"), type=PART_OF_GUARDS, children=few(list(map(guard_row, facts))))
+    rows = few(lambda options: list(guard_rows(facts, value)))
+    return virtual(part, counted(len(facts), "guard"), type=PART_OF_GUARDS, children=rows)
 
 
 def _place(fact: GuardFact) -> Place | None:
@@ -118,7 +145,7 @@ def stack_row(name: str, stack: Sequence[Frame]) -> Row:
         for path, line, function in reversed(stack)
     ]
     path, line, function = stack[-1]
-    text = f"{os.path.basename(path)}:{line} in {function}"
+    text = f"{short_name(path)}:{line} in {function}"
     more = f", {len(stack)} frames" if len(stack) > 1 else ""
     return virtual(name, text + more, children=few(rows), made_at=rows[0].made_at)
 
@@ -127,7 +154,8 @@ def shape_guard_row(fact: ShapeGuardFact) -> Row:
     """Return the row of a guard on symbols."""
     place = fact.user_place
     where = f"{place[0]}:{place[1]}" if place is not None else fact.user_line
-    text = f"SHAPE_ENV{f' at {os.path.basename(where)}' if where else ''}"
+    shown = f"{short_name(place[0])}:{place[1]}" if place is not None else os.path.basename(where or "")
+    text = f"{', '.join(fact.sources)}  SHAPE_ENV{f' at {shown}' if shown else ''}".strip()
     rows = [
         virtual("code[0]", fact.expression),
         virtual("user line", where or "unknown", made_at=place),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os.path
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from dynascope.agent.inspection.values.rows import PAGE_LIMIT, VIRTUAL, Children, Row, Rows, ViewOptions, computed
+from dynascope.facts.file_names import short_name
 
 
 class HistoryEntry(NamedTuple):
@@ -25,7 +25,7 @@ class HistoryEntry(NamedTuple):
     @property
     def place(self) -> str:
         """Return file name and line."""
-        return f"{os.path.basename(self.path)}:{self.line}"
+        return f"{short_name(self.path)}:{self.line}"
 
 
 class Since(NamedTuple):

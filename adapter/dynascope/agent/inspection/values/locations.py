@@ -26,6 +26,7 @@ from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.captured_graph import node_call_of, node_call_text
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.graph import user_place
+from dynascope.facts.file_names import short_name
 from dynascope.facts.user_stack import UserFrame
 from dynascope.wire.dap import LocationsBody, Source
 
@@ -173,7 +174,7 @@ class LocationReferences:
         if place is None or place[0].startswith("<"):
             raise EvaluationError(_NOWHERE)
         path = os.path.abspath(place[0])
-        return LocationsBody(source=Source(name=os.path.basename(path), path=path), line=place[1])
+        return LocationsBody(source=Source(name=short_name(path), path=path), line=place[1])
 
 
 def place_of_node(node: Any) -> Place | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import os.path
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     tensor_text,
 )
 from dynascope.agent.internals.variables.variables import class_name
+from dynascope.facts.file_names import short_name
 
 STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
@@ -161,7 +161,7 @@ def _numpy_text(value: Any) -> str:
 
 
 def _line(path: str, line: int | None) -> str:
-    return f"{os.path.basename(path)}:{line}"
+    return f"{short_name(path)}:{line}"
 
 
 _NOTHING_IN: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())

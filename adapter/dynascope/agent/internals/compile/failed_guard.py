@@ -134,6 +134,16 @@ def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> An
         return missing
 
 
+def object_of(source: str, output: Any, missing: Any = None) -> Any:
+    """Return the value that a source (`L['x'].shape`) has in the call that is traced; `missing` if it cannot be read.
+
+    Reads `OutputGraph.local_scope` and `.global_scope` (2.0).
+    """
+    scope = {"L": output.local_scope, "G": output.global_scope}
+    frame = types.SimpleNamespace(f_locals=scope, f_globals={})
+    return guarded_object(GuardedValue("value", source), frame, missing)
+
+
 def _met(subject: GuardedValue, value: Any) -> str | None:
     names = readable(subject.expression)
     match subject.kind:

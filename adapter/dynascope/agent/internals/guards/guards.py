@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.internals.compile.failed_guard import object_of, value_text
 from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.explain.problem import where
 from dynascope.facts.model import Guard
+from dynascope.facts.recompiles.guarded_value import readable
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
 """`model.py:12 in forward`, alone or after the line's text and `  # `."""
 _OF_MODULE = re.compile(
     r"(?:\.__dict__\['(?:_modules|_parameters|_buffers)'\]|\.(?:_modules|_parameters|_buffers|__dict__))\['(\w+)'\]"
 )
+_MISSING = object()
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
@@ -34,6 +38,11 @@ class GuardFact:
     guard: Any
     """The `torch._guards.Guard`, for `guard_details`."""
 
+    @property
+    def name(self) -> str:
+        """Return the guarded expression as in the program, `self.blocks[0].fc.weight`; the kind for global state."""
+        return readable(self.source) if self.source else self.kind
+
     def __str__(self) -> str:
         return f"{self.kind} {self.source}".strip()
 
@@ -48,6 +57,8 @@ class ShapeGuardFact:
     user_place: tuple[str, int] | None
     framework: tuple[str, int, str] | str | None
     size_oblivious: bool
+    sources: list[str]
+    """Where the program has its symbols: `s27 is x.size()[1]`."""
     guard: Any
     """The `torch._guards.ShapeGuard`."""
 
@@ -125,6 +136,20 @@ def guards_on(output: Any, source: Any) -> list[GuardFact]:
     return [guard_fact(guard) for guard in found]
 
 
+def guarded_values(output: Any) -> Callable[[GuardFact], str]:
+    """Return a function that tells the value that a guard is on: `f32[s77, 4]`, `list of 2`, "" if it cannot be read.
+
+    Reads `OutputGraph.tracked_fakes` (2.0).
+    """
+    fakes = {source_text(each.source): each.fake for each in output.tracked_fakes if is_tensor(each.fake)}
+
+    def text(fact: GuardFact) -> str:
+        value = fakes[fact.source] if fact.source in fakes else object_of(fact.source, output, _MISSING)
+        return "" if value is _MISSING else value_text(value)
+
+    return text
+
+
 def shape_guards_so_far(output: Any) -> Iterator[ShapeGuardFact]:
     """Return guards on symbols (`ShapeEnv.guards`, a list of `torch._guards.ShapeGuard`, 2.0)."""
     return (_shape_fact(output, guard) for guard in list(output.shape_env.guards))
@@ -167,8 +192,16 @@ def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
         user_place=_place_of(output, user_line) if user_line else None,
         framework=framework,
         size_oblivious=bool(getattr(guard, "size_oblivious", False)),
+        sources=_sources_in(output, guard.expr),
         guard=guard,
     )
+
+
+def _sources_in(output: Any, expression: Any) -> list[str]:
+    """Return where the symbols of an expression are from (`ShapeEnv.var_to_sources`, 2.0)."""
+    known = vars(output.shape_env).get("var_to_sources") or {}
+    found = sorted((str(symbol), known[symbol][0]) for symbol in expression.free_symbols if known.get(symbol))
+    return [f"{symbol} is {readable(source_text(source) or '')}" for symbol, source in found]
 
 
 def _place_of(output: Any, user_line: str) -> tuple[str, int] | None:

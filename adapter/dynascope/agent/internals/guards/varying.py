@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
+from dynascope.agent.internals.compile.failed_guard import object_of, value_text
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, is_symbolic, is_tensor
@@ -31,7 +31,6 @@ from dynascope.agent.internals.variables.variables import (
     source_of,
 )
 from dynascope.facts.model import VaryingGuard, VaryingKind
-from dynascope.facts.recompiles.guarded_value import GuardedValue
 
 _CONSTANT = frozenset({"CONSTANT_MATCH", "EQUALS_MATCH", "ID_MATCH", "NONE_MATCH", "BOOL_MATCH"})
 _LENGTHS = "SEQUENCE_LENGTH", "DICT_KEYS_MATCH"
@@ -81,7 +80,6 @@ class VaryingGuards:
         self._real_path = real_path
         self._is_users = is_users
         self._effects = SideEffects(output)
-        self._scope = {"L": output.local_scope, "G": output.global_scope}
         self._guards = {(str(each.name), str(each.create_fn_name())): each for each in output.guards.inner}
         self._absent = {
             f"{each.name}.{getattr(each.create_fn, 'keywords', {}).get('attr')}": each
@@ -128,7 +126,9 @@ class VaryingGuards:
                 is_whole = compile_id == FIRST_OF_ALL and not _is_compiled_itself(module)
                 beside[root["name"]] = [] if is_whole else neighbours.of(module)
             then = self._value(name) if beside[root["name"]] else _MISSING
-            others = [_value(name, {"L": {root["name"]: each}}) for each in beside[root["name"]]]
+            scopes = [{root["name"]: each} for each in beside[root["name"]]]
+            calls = [SimpleNamespace(local_scope=scope, global_scope={}) for scope in scopes]
+            others = [object_of(name, call, _MISSING) for call in calls]
             texts = [value_text(each) for each in others if type(each) in _PLAIN and _differ(each, then)]
             if texts and type(then) in _PLAIN:
                 yield self._told("beside", guard, name, value_text(then), list(dict.fromkeys(texts)))
@@ -233,16 +233,12 @@ class VaryingGuards:
                     yield self._told("set", guards[0], f"len({name})", str(len(then)), [str(len(inside))])
 
     def _value(self, name: str) -> Any:
-        return _value(name, self._scope)
+        return object_of(name, self._output, _MISSING)
 
     def _told(self, kind: VaryingKind, guard: Any, expression: str, value: str, others: list[str]) -> VaryingGuard:
         places = [(self._real_path(each.filename), each.lineno or 0) for each in reversed(guard.user_stack or ())]
         path, line = next((each for each in places if self._is_users(each[0])), (*places, ("", 0))[0])
         return VaryingGuard(path=path, line=line, kind=kind, expression=expression, value=value, others=others)
-
-
-def _value(name: str, scope: dict[str, Any]) -> Any:
-    return guarded_object(GuardedValue("value", name), SimpleNamespace(f_locals=scope, f_globals={}), _MISSING)
 
 
 def _differ(one: object, other: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from dynascope.agent.suspension.stops import Stop
 from dynascope.agent.tape.code import Code
 from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.playback import Playback, TapeLine
+from dynascope.facts.file_names import short_name
 from dynascope.wire.beyond_dap import FIRST_PAST
 from dynascope.wire.messages import Granularity, ResumeCommand
 
@@ -146,9 +146,9 @@ class LookBack:
         if own is not None and (place is None or place.attempt != own):
             others = (RecordedPlace(own, number) for number in range(len(self._attempts[own].lines)))
             if any(self._is(other, path, line) for other in others):
-                raise CannotGoBack(_COMES.format(self._attempts[own].name, line, os.path.basename(path), line))
+                raise CannotGoBack(_COMES.format(self._attempts[own].name, line, short_name(path), line))
         if place is None:
-            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
+            raise CannotGoBack(_NOT_BEGUN.format(line, short_name(path)))
         attempt = self._attempts[place.attempt]
         return attempt.first_target + place.number, attempt.code(self._frame(place)).name
 

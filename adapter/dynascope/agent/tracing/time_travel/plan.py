@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 
 from dynascope.agent.internals.frames.translators import Translator
@@ -13,6 +12,7 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come, own_instructions
 from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
+from dynascope.facts.file_names import short_name
 from dynascope.wire.beyond_dap import FIRST_PAST
 from dynascope.wire.messages import Granularity
 
@@ -107,7 +107,7 @@ class TravelPlan:
         if not may_come((*clock.traced.codes.values(), *clock.codes_beyond.values()), path, line):
             with contextlib.suppress(CannotGoBack):
                 return self.look_back.line_before(path, line)
-        raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
+        raise CannotGoBack(_NOT_BEGUN.format(line, short_name(path), line))
 
     def go_to(self, position: Position) -> None:
         """Choose a position of this attempt, which may lie after this stop if it has been there.

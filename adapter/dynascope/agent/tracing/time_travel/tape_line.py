@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os.path
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import starmap
@@ -14,6 +13,7 @@ from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, virtual
 from dynascope.agent.tracing.time_travel.look_back import Moment
+from dynascope.facts.file_names import short_name
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -87,7 +87,7 @@ def _name_row(name: str, text: str) -> Row:
 
 
 def _guard_row(source: str, kind: str, path: str, line: int) -> Row:
-    text = f"{kind if source else 'global state'} at {os.path.basename(path)}:{line}"
+    text = f"{kind if source else 'global state'} at {short_name(path)}:{line}"
     return virtual(source or kind, text, made_at=(path, line))
 
 
