@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import msgspec
 import torch
 from dynascope.explain.failures import failed_compiles, specialization
 from dynascope.explain.graph_breaks import graph_breaks
@@ -88,6 +89,13 @@ def recorded(
                 run(*arguments)
     numbered(found)
     return found
+
+
+def test_a_failure_without_a_text() -> None:
+    (facts, *_) = recorded(lambda x: x + 1, torch.ones(3))
+    without = msgspec.structs.replace(facts.compile, status="failed", failure=None)
+    (problem,) = failed_compiles([without], Identities(lambda source: []))
+    assert problem.statement == "Dynamo gives no reason."
 
 
 def failure(found: list[CompileFacts]) -> Problem:

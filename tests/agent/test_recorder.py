@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.internals.compile.call import arguments_of
 from dynascope.agent.recorder.ending import shortened
+from dynascope.explain.compiles import told
 from dynascope.facts import model
 from dynascope.facts.generated.recorded import graphs
 from dynascope.facts.reader import Reader
@@ -274,6 +275,7 @@ def test_what_is_left_out_of_a_long_reason_is_said():
 def test_compiled_autograd_captures(deciding: Recorded):
     (capture,) = [each for each in deciding.compiles() if each.status == "captured"]
     assert capture.compile_id == "!0" and capture.nodes > 0
+    assert told(capture)[0].endswith(" was captured by compiled autograd.")
     assert any(each.compile_id.startswith("!0/") for each in deciding.compiles())
 
 

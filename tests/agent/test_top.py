@@ -61,6 +61,24 @@ class Slow(CustomGraphPass):
 config.post_grad_custom_post_pass = Slow()
 torch.compile(lambda x: x.sin() + 1)(torch.ones(3))
 """
+BACKWARD = """
+from torch._inductor import config
+from torch._inductor.custom_graph_pass import CustomGraphPass
+called = []
+class SlowLater(CustomGraphPass):
+    def __call__(self, graph):
+        if called:
+            wait("backward")
+    def uuid(self):
+        return None
+config.post_grad_custom_post_pass = SlowLater()
+@torch.compile
+def loss(x):
+    return (x.sin() * 2).sum()
+found = loss(torch.ones(3, requires_grad=True))
+called.append(found)
+found.backward()
+"""
 
 
 @contextmanager
@@ -138,6 +156,14 @@ def test_a_pass_of_inductor_is_told_by_its_name(tmp_path: Path) -> None:
         assert "its pass post_grad_custom_post_pass of post_grad_passes" in compile["now"]
         text = CliRunner().invoke(main, ["top", "--once"], catch_exceptions=False).output
         assert "post_grad_custom_post_pass" in text and str(started.pid) in text
+        started.kill()
+
+
+@pytest.mark.matrix
+def test_the_compile_of_a_backward_is_told_to_be_later(tmp_path: Path) -> None:
+    with program(tmp_path, BACKWARD, "backward") as started, waiting_at(tmp_path / "backward"):
+        text = CliRunner().invoke(main, ["top", "--once", str(started.pid)], catch_exceptions=False).output
+        assert "the backward or the kernels of loss [0/0]" in text
         started.kill()
 
 

@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.explain.coming_recompiles import sentence, subject
+from dynascope.explain.coming_recompiles import coming_recompiles, sentence, subject
+from dynascope.explain.problem import Identities
 from dynascope.facts.model import VaryingGuard
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from torch._dynamo.utils import counters
@@ -98,6 +99,15 @@ def test_it_is_told_where_it_is_and_comes_true(name: str) -> None:
 @pytest.mark.parametrize("name", SILENT)
 def test_nothing_is_told_where_nothing_is_compiled_again(name: str) -> None:
     assert run(name) == ([], [])
+
+
+def test_the_mark_is_to_be_on_what_is_passed() -> None:
+    told, _ = run("view")
+    (problem,) = coming_recompiles(told, Identities(lambda source: []))
+    (remedy,) = problem.remedies
+    assert remedy.startswith(
+        "Mark the tensor that is passed: call `torch._dynamo.mark_dynamic` after the last `.view()`"
+    )
 
 
 def test_a_view_without_the_marked_size() -> None:

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from torch._dynamo.comptime import comptime
 from torch._dynamo.utils import counters
 
 from tests.support.agent import remedies
@@ -349,6 +350,77 @@ def test_a_number_that_is_computed_from_another_is_not_fixed() -> None:
             compiled(x, sizes)
     ((_, answer),) = told
     assert "this compile: sizes[0] is computed: it is 6 - sizes[1], and the guard is gone." in answer, answer
+
+
+def scaled_if_asked(x: torch.Tensor, n: int, flag: bool) -> torch.Tensor:
+    return x * n if flag else x + 1
+
+
+def test_a_number_that_this_compile_does_not_use() -> None:
+    torch._dynamo.reset()
+    compiled, x = torch.compile(scaled_if_asked, backend="eager"), torch.ones(3)
+    with asking_at_recompiles() as told:
+        compiled(x, 3, True)
+        compiled(x, 4, False)
+    ((_, answer),) = told
+    assert "this compile: no guard is on n." in answer, answer
+
+
+def of_few_rows(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.size(0) < 100)
+    return x * 2
+
+
+def test_what_a_size_without_a_guard_must_fulfil() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(of_few_rows, backend="eager")
+    with asking_at_recompiles() as told:
+        compiled(torch.ones(1, 3))
+        compiled(torch.ones(5, 3))
+    ((_, answer),) = told
+    assert f"{UNBACKED} is dynamic in [0, " in answer, answer
+    assert "and the guard is gone, but a call raises unless" in answer, answer
+
+
+def added(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+ADDED = torch.compile(added, backend="eager")
+SIZES = [5, 4]
+
+
+def compiles_another(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    comptime(lambda context: ADDED(torch.ones(SIZES.pop())))
+    return y + 1
+
+
+def test_in_a_compile_within_which_another_has_begun() -> None:
+    session = ScriptedSession()
+    told: list[str] = []
+    session.at_stop = lambda stopped: told.append(stopped.type("why"))
+    with session.attached():
+        session.break_at(__file__, compiles_another.__code__.co_firstlineno + 3)
+        for size in (2, 3):
+            torch.compile(compiles_another, backend="eager")(torch.ones(size))
+    first, second = told
+    assert "first compile" in first and "not tried: Another compile has begun within this one." in second, told
+
+
+def test_a_recompile_within_a_compile() -> None:
+    torch._dynamo.reset()
+    inner = torch.compile(added, backend="eager")
+
+    def backend(graph: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Callable[..., Any]:
+        for size in (3, 4):
+            inner(torch.ones(size))
+        return graph.forward
+
+    with asking_at_recompiles() as told:
+        torch.compile(lambda x: x * 2, backend=backend)(torch.ones(2))
+    ((_, answer),) = told
+    assert "1/0: x.size()[0] must be 3, and is 4" in answer, answer
 
 
 def test_code_for_another_backend() -> None:

@@ -81,6 +81,23 @@ def test_mode_run_stops_in_the_bodies_of_higher_order_ops(client: DapClient) -> 
     assert client.output().count("[1.0, 1.0, 1.0]") == 2
 
 
+def test_module_level_code_runs_uncompiled_always(client: DapClient) -> None:
+    asked = {"line": line(MODES, "import"), "mode": "run"}
+    placed = client.launch(launch(), {MODES: [asked]})[MODES][0]
+    assert placed.message == "Module-level code always runs uncompiled: it stops each time it runs."
+    stop = client.wait_for_stop()
+    assert stop.where() == ("<module>", line(MODES, "import")) and not stop.at_compile_time
+    stop.resume()
+    assert client.wait_for_end() == 0
+
+
+def test_mode_generated_of_a_function_that_is_not_compiled(client: DapClient) -> None:
+    client.launch(launch(), {MODES: [at("report", "generated")]})
+    assert client.wait_for_end() == 0
+    where = f"modes.py:{line(MODES, 'report')}: the breakpoint was never hit."
+    assert f"{where} Dynamo generated no code for report." in client.output("console")
+
+
 def test_mode_run_needs_debugpy(client: DapClient) -> None:
     placed = client.launch(launch(runtime=False), {MODES: [at("inner", "run")]})[MODES][0]
     assert not placed.verified and placed.reason == "failed" and "without debugpy" in (placed.message or "")

@@ -48,7 +48,7 @@ def test_terminal_breaks_first_with_their_code(workspace: Path):
 def test_an_edited_line_is_said_to_be(workspace: Path):
     path = workspace / "layers.py"
     path.write_text(path.read_text().replace("h.sum() > 0", "h.sum() > 1"))
-    assert "has changed since" in report()
+    assert "The line has changed since." in report()
 
 
 def test_a_line_that_has_moved_is_shown_where_it_is_now(workspace: Path):

@@ -2,7 +2,7 @@
 
 import sys
 
-import torch
+import torch  #: import
 
 
 def inner(t):

@@ -117,6 +117,7 @@ class Hook:
             return
         compile_state = state.begin_compile()
         if translators.is_outermost(translator):
+            compile_state.stoppable.pop(id(translators.code_of(translator)), None)  # a recompile within a compile
             self._attempt_begins(state, compile_state, translator)
         clock = compile_state.clock
         clock.activation()
