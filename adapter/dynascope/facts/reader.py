@@ -40,6 +40,13 @@ class _Paths(dict[int, str]):
         return path
 
 
+_ON_NUMBERS = (
+    "AND (SELECT value FROM string WHERE id = guard.kind) IN "
+    "('SHAPE_ENV', 'EQUALS_MATCH', 'CONSTANT_MATCH', 'DICT_KEYS_MATCH')"
+)
+"""The guards on sizes, on other numbers and on keys: of a model's guards few."""
+
+
 class Reader:
     """Read a store; open it with `Reader.open(path)`."""
 
@@ -139,20 +146,19 @@ class Reader:
         found = self._compiles("WHERE c.id = ?", (number,))
         if not found:
             return None
-        facts: dict[str, Any] = {}
-        content = self.content(number)
-        for name in kinds:
-            mapping = FACTS[name]
-            alias = mapping.table
-            scope = (
-                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :content) "
-                f"AND {alias}.compile_id = :content"
-                if alias in CLUSTERED
-                else f"{alias}.compile_id = :content"
-            )
-            found_of = self._facts(mapping, f"WHERE {scope}", {"content": content})
-            facts[name] = expanded(found_of, {content: [number]} if content != number else {})
+        facts = {name: self._facts_of(number, name) for name in kinds}
         return model.CompileFacts(compile=found[0], call=self.call(number), **facts)
+
+    def _facts_of(self, number: int, name: str, condition: str = "") -> list[Any]:
+        """Return the facts of one kind of one compile, those for which an SQL condition holds."""
+        mapping, content = FACTS[name], self.content(number)
+        alias = mapping.table
+        scope = f"{alias}.compile_id = :content"
+        if alias in CLUSTERED:
+            traced = "SELECT source_id FROM compile_source WHERE compile_id = :content"
+            scope = f"{alias}.source_id IN ({traced}) AND {scope}"
+        found = self._facts(mapping, f"WHERE {scope} {condition}", {"content": content})
+        return expanded(found, {content: [number]} if content != number else {})
 
     def content(self, number: int) -> int:
         """Return the compile that has the facts of this one: itself, or that of another rank."""
@@ -160,8 +166,14 @@ class Reader:
         return row[0] if row else number
 
     def why_compiled(self, number: int) -> model.CompileFacts | None:
-        """Return the facts of a compile that advice about recompiles takes into account."""
-        return self.compile(number, ["guards", "symbols", "specializations"])
+        """Return the facts of a compile that advice about recompiles takes into account.
+
+        Of its guards, those on numbers and keys.
+        """
+        found = self.compile(number, ["symbols", "specializations"])
+        if found is not None:
+            found.guards = self._facts_of(number, "guards", _ON_NUMBERS)
+        return found
 
     def guards(self, compile: int) -> list[model.Guard]:
         """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
