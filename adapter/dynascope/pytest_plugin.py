@@ -102,7 +102,9 @@ class Checks:
             if resets:
                 _reset_dynamo()
         assert limits is not None
-        with self._recording() as trace, self._at_a_prompt(limits):
+        from dynascope.in_process.started_programs import started_programs
+
+        with self._recording() as trace, started_programs(trace), self._at_a_prompt(limits):
             yield
         self._recorded += 1
         self._check(limits, trace, must_compile=bool(marks))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -77,3 +81,24 @@ class TestOfAClass:
 def test_fails_by_itself():
     broken(torch.ones(3))
     raise ValueError("its own")
+
+
+BROKEN = """
+import torch
+def broken(x):
+    torch._dynamo.graph_break()
+    return x + 1
+torch.compile(broken, backend="eager")(torch.ones(3))
+"""
+
+
+@pytest.mark.dynascope(graph_breaks=0)
+def test_starts_a_program():
+    subprocess.run([sys.executable, "-c", BROKEN], check=True)
+
+
+@pytest.mark.dynascope(graph_breaks=1)
+def test_starts_a_program_that_may_break():
+    before = dict(os.environ)
+    subprocess.run([sys.executable, "-c", BROKEN], check=True)
+    assert os.environ == before

@@ -18,30 +18,32 @@ _SOURCES = """
     ORDER BY s.id"""
 
 
-def copy_run(reader: Reader, run: model.Run, path: Path, launch: str) -> int:
-    """Copy a run with all facts to the store at `path`; return how many compiles.
+def copy_run(reader: Reader, run: model.Run, to: Path | sqlite3.Connection, launch: str) -> int:
+    """Copy a run with all facts to a store in a file, or in memory; return how many compiles.
 
     Raises StoreUnreadable, OSError and sqlite3.Error.
     """
     sources = reader.execute(_SOURCES, (run.id,)).fetchall()
-    writer = Writer(path, structs.replace(run, launch=launch), {each[0]: each[1] for each in sources}.get)
+    writer = Writer(to, structs.replace(run, launch=launch), {each[0]: each[1] for each in sources}.get)
     try:
         numbers = [number for number, _, _ in sorted(reader.compile_ids(run.id))]
         for number in numbers:
             writer.copy(reader, number)
     finally:
-        writer.close(finished=False)
-    _copy_texts(path, [(text, name, source, digest) for source, _, digest, text, name in sources if text or name])
+        if isinstance(to, Path):
+            writer.close(finished=False)
+    _copy_texts(to, [(text, name, source, digest) for source, _, digest, text, name in sources if text or name])
     return len(numbers)
 
 
-def _copy_texts(path: Path, texts: list[tuple[str, str, str, bytes]]) -> None:
+def _copy_texts(to: Path | sqlite3.Connection, texts: list[tuple[str, str, str, bytes]]) -> None:
     """Store the texts and names of code that has no file, which this process does not know."""
-    connection: sqlite3.Connection = store.open_for_writing(path)
+    connection: sqlite3.Connection = store.open_for_writing(to) if isinstance(to, Path) else to
     try:
         connection.executemany("UPDATE source SET text = ?, name = ? WHERE path = ? AND digest = ?", texts)
     finally:
-        connection.close()
+        if connection is not to:
+            connection.close()
 
 
 def copy_newest_launch(source: Path, path: Path, launch: str) -> tuple[int, int]:

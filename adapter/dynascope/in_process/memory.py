@@ -112,6 +112,14 @@ class MemoryStore:
             run = structs.replace(self._run, id=writer.run, ended=time.time())
             copy_run(reader, run, path, new_launch())
 
+    def add_runs(self, path: Path) -> None:
+        """Add what other processes have recorded into a store. Raises StoreUnreadable, OSError and sqlite3.Error."""
+        with Reader.open(path) as reader, reader.unchanging(), self._lock:
+            for run in reversed(reader.runs()):
+                if not self._run.torch_version:  # this process has not imported it
+                    self._run.torch_version = run.torch_version
+                self._changes += copy_run(reader, run, self._opened()[0], self._launch)
+
     def _this_process(self) -> Run:
         run = run_of_this_process(self._launch, self.began)
         run.ended = run.began  # that it goes on is no news to the program itself
