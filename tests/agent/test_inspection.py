@@ -6,10 +6,13 @@ import collections
 import dataclasses
 import enum
 import functools
+import types
 from typing import Any
 
 import pytest
 import torch
+from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
+from dynascope.facts.recompiles.guarded_value import GuardedValue
 
 from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in
 
@@ -446,6 +449,57 @@ def test_guards_on_a_variable_are_below_it() -> None:
         assert stop.below(stop.scope("Shapes")["s27"])["guards"].value == "none yet"
 
     stop_in(function, torch.ones(5, 3), "double", inspect_stop=inspect_stop, dynamic=True)
+
+
+class Proxied(type):
+    """A metaclass whose methods must not be called by a look at a value."""
+
+    def __eq__(cls, other: object) -> bool:
+        raise AssertionError("a look compares classes")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Proxy(metaclass=Proxied):
+    scale = 3
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        raise AssertionError("a look reads attributes")
+
+
+PROXY = Proxy()
+scale = 2.0
+
+
+def of_the_module(x: Any) -> Any:
+    return x * scale
+
+
+def test_guards_are_named_as_in_the_program_with_their_values() -> None:
+    def function(x: Any, scale: Any, layers: Any) -> Any:
+        y = of_the_module(x) * scale
+        for layer in layers:
+            y = layer(y)
+        return y  #: stop
+
+    def inspect_stop(stop: Stopped) -> None:
+        guards = {name: row.value for name, row in stop.scope("Guards").items()}
+        assert guards["x"].startswith("f32[5, 3]  ") and guards["scale"].startswith("3  ")
+        assert guards["G['scale']"].startswith("2.0  "), "a local has this name"
+        assert guards["layers[0].weight"].startswith("f32[3, 3]  TENSOR_MATCH at ")
+        for name in ("layers[0].weight", "x", "L['x']"):
+            assert "line" in stop.evaluate(f"history Guards/{name}").result
+        assert stop.evaluate("guards L['layers'][0]").result == "guards so far with `L['layers'][0]`"
+
+    layers = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
+    stop_in(function, torch.ones(5, 3), 3, layers, inspect_stop=inspect_stop)
+
+
+def test_nothing_of_a_value_runs_to_name_it() -> None:
+    frame = types.SimpleNamespace(f_locals={"L": {"proxy": PROXY}}, f_globals={})
+    assert value_text(PROXY) == "Proxy" and value_text(Proxy) == "Proxy"
+    assert guarded_object(GuardedValue("value", "L['proxy'].scale"), frame) == 3
 
 
 def test_a_guard_on_a_size_leads_to_its_line() -> None:

@@ -138,8 +138,9 @@ test('data breakpoints by a right click on a tensor, a list and a guard', { time
   const file = await debug('decoder.py', 'y = y.softmax');
   await clickGutter(page, lineOf(file, 'y = y.softmax'));
   await toggle(page, 'Guards');
-  await variable(page, /^L\['x'\]/, { stay: true });
-  await choose(page, variableRow(page, "L['x'] "), 'Break on Value Read');
+  await variable(page, /^x\b.*TENSOR_MATCH/, { stay: true });
+  const guard = page.locator('.debug-variables .monaco-list-row', { hasText: /^\s*x\b.*TENSOR_MATCH/ }).first();
+  await choose(page, guard, 'Break on Value Read');
   await toggle(page, 'Guards', false);
   await toggle(page, 'Locals');
   await choose(page, variableRow(page, 'y'), 'Break on Value Change');

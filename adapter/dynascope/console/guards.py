@@ -75,6 +75,7 @@ def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResul
     from dynascope.agent.inspection.values import EvaluationError
     from dynascope.agent.inspection.values.guard_rows import PART_OF_GUARDS
     from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
+    from dynascope.facts.recompiles.guarded_value import readable
 
     reference = scope_reference(inspection, frame_id, "Guards")
     if reference is None:
@@ -82,7 +83,7 @@ def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResul
     if not text:
         return EvaluateResult(result=_SO_FAR, variables_reference=reference)
     children, names = inspection.children(reference)
-    rows, folded = children.all_rows(), text.casefold()
+    rows, folded = children.all_rows(), readable(text).casefold()  # `L['self']`, as torch writes it
     with inspection.isolated():
         options = names.options() if names is not None else ViewOptions(None)
         made = [*rows.make(options, 0, min(rows.count, _MOST))]

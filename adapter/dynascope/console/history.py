@@ -30,7 +30,7 @@ _NONE = (
 def history(inspection: StopInspection, frame_id: int, argument: str) -> EvaluateResult:
     """Show each line that made, changed or guarded a value, oldest first: `history x`.
 
-    It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
+    It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/x`.
     Copies are left out, through calls and containers: a value's first line is where it was made.
     """
     from dynascope.agent.inspection.row_paths import rows_at

@@ -146,7 +146,7 @@ class Reader:
         found = self._compiles("WHERE c.id = ?", (number,))
         if not found:
             return None
-        facts = {name: self._facts_of(number, name) for name in kinds}
+        facts: dict[str, Any] = {name: self._facts_of(number, name) for name in kinds}
         return model.CompileFacts(compile=found[0], call=self.call(number), **facts)
 
     def _facts_of(self, number: int, name: str, condition: str = "") -> list[Any]:

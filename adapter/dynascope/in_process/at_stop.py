@@ -7,65 +7,84 @@ Where the cell that is stopped holds the kernel, another cell has to come on ano
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterator, Sequence
 
 from dynascope import console
-from dynascope.agent.session.api.at_stop import Answer, NotAnswered, Question, ask_all, command, scope, stack
+from dynascope.agent.session.api.at_stop import AskedThread, NotAnswered, stopped_threads
 from dynascope.terminal.printing import Printer
+from dynascope.wire.dap import Scope, StackFrame, Variable
 
 _PAGE = 100
 """The most rows of an answer."""
-
-
-def is_command(line: str) -> bool:
-    """Whether a line is one that `told` answers."""
-    return bool(_name(line))
+_FRAME = re.compile(r"\s+--frame[ =](\d+)$")
 
 
 def told(line: str) -> str:
-    """Return the answer of each stop to a command, such as `guards x`. Raises NotAnswered."""
-    number, rest = _frame(line)
-    name = _name(rest)
-    try:
-        answers = ask_all(_question(name, rest[len(name) :].strip()), number)
-    except console.BadCommand as error:
-        raise NotAnswered(str(error)) from None
+    """Return the answer of each stop to a line such as `guards x`. Raises NotAnswered where none has one."""
+    match = _FRAME.search(line)
+    number, line = (int(match[1]), line[: match.start()]) if match is not None else (0, line)
     written = io.StringIO()
-    printer = Printer(written)
-    for thread, answer in answers:
-        if len(answers) > 1:
-            printer.say(f"{thread}:")
-        _print(printer, answer)
+    printer, threads, refusals = Printer(written), stopped_threads(), []
+    for thread in threads:
+        if len(threads) > 1:
+            printer.say(f"{thread.name}:")
+        try:
+            _answer(printer, thread, line.strip(), number)
+        except NotAnswered as error:
+            refusals.append(str(error))
+            printer.say(refusals[-1])
+    if len(refusals) == len(threads):
+        raise NotAnswered(" ".join(dict.fromkeys(refusals)))
     return written.getvalue().rstrip("\n")
 
 
-def _name(line: str) -> str:
-    """Return the command that a line begins with, or "". `what if` has two words."""
-    names = ["where", "locals", *(entry.name for entry in console.all_commands() if entry.needs == "stop")]
-    return max((name for name in names if f"{line.strip()} ".startswith(f"{name} ")), key=len, default="")
-
-
-def _question(name: str, argument: str) -> Question:
-    if name == "where":
-        return stack
-    return scope("Locals", argument) if name == "locals" else command(name, argument)
-
-
-def _frame(line: str) -> tuple[int, str]:
-    """Return the number of the frame that is asked, and the command; `locals #1` asks the caller's."""
-    rest, _, last = line.strip().rpartition(" ")
-    if rest and last[:1] == "#" and last[1:].isdecimal():
-        return int(last[1:]), rest.strip()
-    return 0, line.strip()
-
-
-def _print(printer: Printer, answer: Answer) -> None:
-    if answer.text:
-        printer.say(answer.text)
-    if answer.frames:
-        printer.stack(answer.frames, 0)
+def _answer(printer: Printer, thread: AskedThread, line: str, number: int) -> None:
+    frames = thread.frames()
+    if line == "where":
+        printer.stack(frames, number)
         return
-    printer.variables(answer.rows[:_PAGE])
-    if len(answer.rows) > _PAGE:
-        printer.say(f"  … {len(answer.rows) - _PAGE} more: name a part of them")
-    if not (answer.text or answer.rows):
-        printer.say("  (empty)")
+    if number >= len(frames) or not frames[number].id:
+        where = "runs: its debugger shows it" if number < len(frames) else "is not there: `%dynascope where` lists them"
+        raise NotAnswered(f"Frame {number} {where}.")
+    frame, (word, _, rest) = frames[number], line.partition(" ")
+    command = console.asked(line)
+    if word == "print" and rest:
+        line = rest
+    elif command is None or command.command.needs != "stop":
+        _print_scope(printer, thread, frame, line)
+        return
+    elif command.variable:  # a variable of that name is not meant
+        line += "?"
+    result = thread.evaluate(frame, line)
+    printer.say(result.result)
+    _print(printer, thread.rows(result.variables_reference, _PAGE + 1))
+
+
+def _print_scope(printer: Printer, thread: AskedThread, frame: StackFrame, line: str) -> None:
+    """Print the rows of the scope whose name the line begins with, those that contain the rest of it."""
+    scopes = thread.scopes(frame)
+    found = next((each for each in scopes if f"{line} ".casefold().startswith(f"{each.name} ".casefold())), None)
+    if found is None:
+        raise NotAnswered(f"There is no `{line}` here: ask for {', '.join(_can_be_asked(scopes))}.")
+    text = line[len(found.name) :].strip().casefold()
+    if not text:
+        _print(printer, thread.rows(found.variables_reference, _PAGE + 1))
+        return
+    rows = thread.rows(found.variables_reference)
+    rows = [row for row in rows if text in f"{row.name} {row.value} {row.type or ''}".casefold()]
+    if not rows:
+        raise NotAnswered(f"{found.name} has no row with `{text}`.")
+    _print(printer, rows)
+
+
+def _can_be_asked(scopes: Sequence[Scope]) -> Iterator[str]:
+    yield from ("where", "print EXPRESSION")
+    yield from (each.name.lower() for each in scopes if each.name != "Guards")
+    yield from (entry.name for entry in console.all_commands() if entry.needs == "stop")
+
+
+def _print(printer: Printer, rows: Sequence[Variable]) -> None:
+    printer.variables(rows[:_PAGE])
+    if len(rows) > _PAGE:
+        printer.say("  … and more: a TEXT after the command shows only rows that contain it")

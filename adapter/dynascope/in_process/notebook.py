@@ -33,6 +33,8 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
 
     It is an `IPython.core.interactiveshell.InteractiveShell`; `listen` is `dynascope.listen`.
     """
+    from IPython.core.magic import no_var_expand
+
     name_files(lambda path: _cell(shell, path))
     if _is_kernel(shell):  # its command line is nothing that a user has typed
         this_process.named_by([os.path.basename(os.environ.get("JPY_SESSION_NAME") or "notebook")])
@@ -64,18 +66,26 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
             host, port = listen()
             print(how_to_attach(host, port, "Attach to the Notebook"))
             return
-        from dynascope.agent.session.api.at_stop import NotAnswered
-        from dynascope.in_process.at_stop import is_command, told
-
-        if not is_command(line):
+        if not line.strip():
             _refuse(_USAGE)
-        try:
-            print(told(line))
-        except NotAnswered as error:
-            _refuse(str(error))
+        _ask_at_stops(line)
 
     shell.register_magic_function(record_cell, "cell", "dynascope")
-    shell.register_magic_function(ask, "line", "dynascope")
+    # braces in an expression are the stop's to evaluate
+    shell.register_magic_function(no_var_expand(ask), "line", "dynascope")
+
+
+def _ask_at_stops(line: str) -> None:
+    from dynascope.agent.session.api.at_stop import NotAnswered
+    from dynascope.in_process.at_stop import told
+
+    refusal = ""
+    try:
+        print(told(line))
+    except NotAnswered as error:
+        refusal = str(error)
+    if refusal:  # outside of `except`: the shell keeps the last error, and with it what that is a context of
+        _refuse(refusal)
 
 
 @contextmanager

@@ -14,14 +14,13 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
 from dynascope.agent.session.requests.registry import AT_STOP, HANDLERS, RequestFailed
 from dynascope.agent.session.session import AgentSession
-from dynascope.agent.session.stopped_thread import answer, serve
+from dynascope.agent.session.stopped_thread import NOT_STOPPED, answer, serve
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.from_agent import Failure, Hello
 from dynascope.wire.messages import Message, Request, ToAgent
 from dynascope.wire.to_agent import ConfigurationDone, Configure
 
 _DYNAMO = "torch._dynamo"
-_NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 
 class Agent:
@@ -77,7 +76,7 @@ class Agent:
             is_stopped = ident in session.stops.stopped_threads()
             if not (is_stopped and session.suspension.post(ident, partial(serve, session, message, at_stop))):
                 session.stops.cancellation.forget(message.id)
-                session.send(Failure(id=message.id, message=_NOT_STOPPED))
+                session.send(Failure(id=message.id, message=NOT_STOPPED))
         if isinstance(message, Configure):
             self._is_there("configuration")
         elif isinstance(message, ConfigurationDone):

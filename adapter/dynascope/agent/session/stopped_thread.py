@@ -19,13 +19,24 @@ from dynascope.wire.to_agent import Evaluate
 
 Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
+NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 
-def serve(session: AgentSession, request: Request, handler: Answer | str) -> None:
-    """Serve a request on the stopped thread, and send a reply in every case."""
+def serve(
+    session: AgentSession,
+    request: Request,
+    handler: Answer | str,
+    send: Callable[[Reply | Failure], object] | None = None,
+) -> None:
+    """Serve a request on the stopped thread, and send a reply in every case; with `send` not to the adapter."""
     from dynascope.agent.inspection.values import EvaluationError
 
     inspection, is_evaluation = session.stops.inspection(), isinstance(request, Evaluate)
+    send = send or session.send
+    if inspection is None:  # pydevd has kept the request until another stop
+        session.stops.cancellation.forget(request.id)
+        send(Failure(id=request.id, message=NOT_STOPPED))
+        return
     method = getattr(inspection, handler) if isinstance(handler, str) else partial(handler, inspection)
     make_body = partial(method, request)
     raised: BaseException | None = None
@@ -41,7 +52,7 @@ def serve(session: AgentSession, request: Request, handler: Answer | str) -> Non
     except BaseException as error:  # raised by a signal handler: Ctrl-C ends an expression, otherwise the stop
         result = Failure(id=request.id, message=f"interrupted by {type(error).__name__}")
         raised = None if is_evaluation else error
-    session.send(result)
+    send(result)
     if raised is not None:
         raise raised
 

@@ -127,7 +127,7 @@ def _send(session: TerminalSession, changed: list[UserBreakpoint]) -> None:
 def watch(session: TerminalSession, argument: str) -> None:
     """Stop when the compiler changes a value: its fake shape or dtype, contents, or symbol.
 
-    NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as in Guards
+    NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as torch writes it
     (`L['x']`), or a symbol as in Shapes (`s0`). At a stop it is that of the selected frame's function, in later
     compiles too; else any of that name, or `FILE:FUNCTION:NAME`. HITS is as for `break`. `breakpoints` lists the
     watched values, `clear` removes them.

@@ -71,7 +71,7 @@ def print_(session: TerminalSession, argument: str) -> None:
     missing="expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`",
 )
 def expand(session: TerminalSession, argument: str) -> None:
-    """Show the children of an expression, or of a row by its path: `expand Guards/L['x']`.
+    """Show the children of an expression, or of a row by its path: `expand Guards/x`.
 
     FIRST:LAST slices the elements as in Python; without it, the attributes and the first elements are shown.
     """

@@ -43,8 +43,8 @@ from dynascope.agent.internals.graph.graph import (
     user_line,
 )
 from dynascope.agent.internals.guards.guards import (
+    GuardedSources,
     GuardFact,
-    guarded_values,
     guards_so_far,
     inner_part,
     input_relations,
@@ -71,17 +71,19 @@ def guards_heading(names: Names) -> Heading:
 
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         on_sources, on_state = guards_so_far(output)
-        value = guarded_values(output)
+        sources = GuardedSources(output)
         on_symbols = map(shape_guard_row, shape_guards_so_far(output))
         relations = map(relation_row, input_relations(output))
         if number > PAGED_FROM:
-            rows = (guard_row(fact, value(fact)) for fact in on_sources)
-            return islice(chain(rows, on_symbols, relations, map(guard_row, on_state)), start, stop)
+            facts = list(on_sources)
+            rows = (guard_row(fact, sources) for fact in facts[start:stop])
+            others = chain(on_symbols, relations, map(guard_row, on_state))
+            return chain(rows, islice(others, max(start - len(facts), 0), max(stop - len(facts), 0)))
         parts: dict[str, list[GuardFact]] = {}
         for fact in chain(on_sources, on_state):
             parts.setdefault(inner_part(fact), []).append(fact)
-        seen = guard_rows(parts.pop("", ()), value)
-        folded = (part_row(part, facts, value) for part, facts in parts.items())
+        seen = guard_rows(parts.pop("", ()), sources)
+        folded = (part_row(part, facts, sources) for part, facts in parts.items())
         return islice(chain(seen, on_symbols, relations, folded), start, stop)
 
     return Heading("Guards", Children(named=Rows(number, make)), expensive=True, empty="(no guards yet)")

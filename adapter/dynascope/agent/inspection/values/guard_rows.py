@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.history_rows import history_row, with_history
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions, few, virtual
+from dynascope.agent.inspection.values.rows import Children, Datum, Row, ViewOptions, few, virtual
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.guards.guards import (
     Frame,
+    GuardedSources,
     GuardFact,
     InputRelation,
     ShapeGuardFact,
@@ -53,48 +54,44 @@ def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
         yield virtual(question, str(answer))
 
 
-def guard_row(fact: GuardFact, value: str = "") -> Row:
-    """Return the row of a guard on a source or on global state; `value` is that of the source."""
+def guard_row(fact: GuardFact, sources: GuardedSources | None = None) -> Row:
+    """Return the row of a guard on a source or on global state; `sources` tells names and values."""
+    return _row(fact, fact.kind, sources, few(lambda options: list(_details(options, fact))))
+
+
+def _row(fact: GuardFact, kinds: str, sources: GuardedSources | None, children: Children) -> Row:
     where = f" at {short_name(fact.file)}:{fact.line}" if fact.file else ""
+    text, name = f"{kinds if fact.source else 'global state'}{where}", fact.source or fact.kind
+    if fact.source and sources is not None:
+        name, text = sources.name(fact), f"{sources.value(fact)}  {text}".lstrip()
     datum = Datum("source", fact.source) if fact.source else None
-    text = f"{fact.kind if fact.source else 'global state'}{where}"
-    return virtual(
-        fact.name,
-        f"{value}  {text}" if value else text,
-        type=fact.kind,
-        children=few(lambda options: list(_details(options, fact))),
-        made_at=_place(fact),
-        subject=datum,
-    )
+    return virtual(name, text, type=kinds, children=children, made_at=_place(fact), subject=datum)
 
 
-def guard_rows(facts: Iterable[GuardFact], value: Callable[[GuardFact], str]) -> Iterator[Row]:
+def guard_rows(facts: Iterable[GuardFact], sources: GuardedSources) -> Iterator[Row]:
     """Yield a row for each source in the order of its first guard; those of several are below a row of their own."""
     by_source: dict[str, list[GuardFact]] = {}
     for fact in facts:
         by_source.setdefault(fact.source or fact.kind, []).append(fact)
-    for first, *others in by_source.values():
-        row = guard_row(first, value(first) if first.source else "")
-        if others:
-            row = _joined(row, (first, *others))
-        yield row
+    for of_source in by_source.values():
+        yield guard_row(of_source[0], sources) if len(of_source) == 1 else _joined(of_source, sources)
 
 
-def _joined(first: Row, facts: Sequence[GuardFact]) -> Row:
-    """Return one row for several guards on one source, given that of the first."""
-    kinds = ", ".join(fact.kind for fact in facts)
-    text = first.value.replace(facts[0].kind, kinds)
+def _joined(facts: Sequence[GuardFact], sources: GuardedSources) -> Row:
+    """Return one row for several guards on one source, which are below it."""
+    first = facts[0]
 
     def below(options: ViewOptions) -> list[Row]:
-        source = details(facts[0].guard).originating_source
-        return [source_row("source", source), *(replace(guard_row(fact), name=fact.kind) for fact in facts)]
+        source = source_row("source", details(first.guard).originating_source)
+        guards = [replace(guard_row(fact), name=fact.kind) for fact in facts]
+        return [source, *guards, *history_row(lambda past: past.of_guard(first.source))(options)]
 
-    return replace(first, value=text, type=kinds, children=few(below))
+    return _row(first, ", ".join(fact.kind for fact in facts), sources, few(below))
 
 
-def part_row(part: str, facts: Sequence[GuardFact], value: Callable[[GuardFact], str]) -> Row:
+def part_row(part: str, facts: Sequence[GuardFact], sources: GuardedSources) -> Row:
     """Return a row for guards on one inner part of torch, which are below it."""
-    rows = few(lambda options: list(guard_rows(facts, value)))
+    rows = few(lambda options: list(guard_rows(facts, sources)))
     return virtual(part, counted(len(facts), "guard"), type=PART_OF_GUARDS, children=rows)
 
 

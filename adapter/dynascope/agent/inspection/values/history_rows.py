@@ -50,8 +50,8 @@ class History(Protocol):
     def of_value(self, variable: object) -> list[HistoryEntry] | None:
         """Return what became of a value."""
 
-    def of_guard(self, source: str, kind: str) -> list[HistoryEntry] | None:
-        """Return the line that first needed this guard."""
+    def of_guard(self, source: str, kind: str | None = None) -> list[HistoryEntry] | None:
+        """Return the line that first needed this guard; without a kind, those of all guards on the source."""
 
     def of_symbol(self, name: str) -> list[HistoryEntry] | None:
         """Return the lines that made and decided this symbol."""

@@ -13,7 +13,7 @@ import inspect
 import re
 import types
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -199,7 +199,7 @@ def _evaluate(node: ast.expr, frame: Any) -> Any:
             return list(dict.values(_evaluate(owner, frame)))[index]
         case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
             container = _evaluate(owner, frame)
-            if type(container) in _INDEXED:
+            if _is_one_of(type(container), _INDEXED):
                 return container[key]
             if issubclass(type(container), tuple) and type(key) is int:
                 return tuple.__getitem__(container, key)
@@ -209,10 +209,11 @@ def _evaluate(node: ast.expr, frame: Any) -> Any:
 def _attribute(owner: Any, name: str) -> Any:
     if issubclass(type(owner), types.ModuleType):
         return owner.__dict__[name]
-    try:
-        attributes: dict[str, Any] = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        attributes = {}
+    # a class may have a property of that name, such as a proxy's
+    has_own = isinstance(inspect.getattr_static(type(owner), "__dict__", None), types.GetSetDescriptorType)
+    attributes: dict[str, Any] = {}
+    with contextlib.suppress(AttributeError):
+        attributes = object.__getattribute__(owner, "__dict__") if has_own else {}
     if name == "__dict__":
         return attributes
     if name in attributes:
@@ -221,13 +222,13 @@ def _attribute(owner: Any, name: str) -> Any:
         if name in attributes.get(table, ()):
             return attributes[table][name]
     if name == "grad" and is_tensor(owner):
-        return owner.grad if owner.is_leaf else None
+        return torch.Tensor.grad.__get__(owner) if torch.Tensor.is_leaf.__get__(owner) else None  # type: ignore[attr-defined]
     found = inspect.getattr_static(type(owner), name)
     is_slot = isinstance(found, types.MemberDescriptorType)
     if (
         is_slot
         or type(found) is _NAMED_TUPLE_FIELD
-        or (type(owner) in _OF_PYTHON and isinstance(found, types.GetSetDescriptorType))
+        or (_is_one_of(type(owner), _OF_PYTHON) and isinstance(found, types.GetSetDescriptorType))
     ):
         return found.__get__(owner)
     if hasattr(type(found), "__get__"):
@@ -239,14 +240,27 @@ def value_text(value: Any) -> str:
     """Return a value as text, `f32[8, 16]` for a tensor; the type where it may be anything."""
     if is_tensor(value):
         return tensor_text(value)
-    if type(value) in _PLAIN or type(value) in _OF_TORCH:
+    if _is_one_of(type(value), _PLAIN) or _is_one_of(type(value), _OF_TORCH):
         return repr(value)[:_VALUE_LENGTH]
-    if type(value) in _CONTAINERS:
+    if _is_one_of(type(value), _CONTAINERS):
         return f"{type(value).__name__} of {len(value)}"
-    if isinstance(type(value), enum.EnumType):
+    if issubclass(type(type(value)), enum.EnumType):
         return f"{type(value).__qualname__}.{object.__getattribute__(value, '__dict__').get('_name_')}"
-    if type(value) in _CALLABLES:
+    if issubclass(type(value), type):
+        return _name_of_class(value)
+    if _is_one_of(type(value), _CALLABLES):
         return str(value.__qualname__)
     if type(value) is types.CodeType:
         return value.co_qualname
-    return type(value).__qualname__
+    return _name_of_class(type(value))
+
+
+def _is_one_of(kind: type, kinds: Iterable[object]) -> bool:
+    """Whether a class is one of some; `in` would call `__eq__` and `__hash__` of the program's metaclass."""
+    return any(kind is each for each in kinds)
+
+
+def _name_of_class(kind: type) -> str:
+    """Return the qualified name, without what a metaclass of the program makes of it."""
+    name: str = type.__dict__["__qualname__"].__get__(kind)
+    return name

@@ -12,7 +12,7 @@ from typing import Any
 
 from dynascope.agent.internals.compile.failed_guard import object_of, value_text
 from dynascope.agent.internals.sources import source_text
-from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_long, is_tensor
 from dynascope.explain.problem import where
 from dynascope.facts.model import Guard
 from dynascope.facts.recompiles.guarded_value import readable
@@ -23,6 +23,9 @@ _OF_MODULE = re.compile(
     r"(?:\.__dict__\['(?:_modules|_parameters|_buffers)'\]|\.(?:_modules|_parameters|_buffers|__dict__))\['(\w+)'\]"
 )
 _MISSING = object()
+_GLOBAL = re.compile(r"G\['(?P<name>\w+)'\]")
+_SHOWN_SYMBOLS = 4
+"""The most symbols of one expression whose sources are told."""
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
@@ -37,11 +40,6 @@ class GuardFact:
     code: list[str]
     guard: Any
     """The `torch._guards.Guard`, for `guard_details`."""
-
-    @property
-    def name(self) -> str:
-        """Return the guarded expression as in the program, `self.blocks[0].fc.weight`; the kind for global state."""
-        return readable(self.source) if self.source else self.kind
 
     def __str__(self) -> str:
         return f"{self.kind} {self.source}".strip()
@@ -102,10 +100,11 @@ def inner_part(fact: GuardFact) -> str:
     return "modules and hooks" if _OF_MODULES.search(fact.source) and fact.kind not in _SEEN else ""
 
 
-def _order(guard: Any) -> tuple[bool, bool, int, str, str]:
+def _order(guard: Any) -> tuple[bool, bool, int, str]:
+    """Return the key to sort by; guards on one source stay in the order in which they were made."""
     name = guard.name
     depth = name.count("[") + name.count(".")
-    return not guard.user_stack, name.startswith("G["), depth, name, guard.create_fn_name()
+    return not guard.user_stack, name.startswith("G["), depth, name
 
 
 def guard_fact(guard: Any) -> GuardFact:
@@ -136,18 +135,29 @@ def guards_on(output: Any, source: Any) -> list[GuardFact]:
     return [guard_fact(guard) for guard in found]
 
 
-def guarded_values(output: Any) -> Callable[[GuardFact], str]:
-    """Return a function that tells the value that a guard is on: `f32[s77, 4]`, `list of 2`, "" if it cannot be read.
+class GuardedSources:
+    """Tell what guards are on: names as in the program, and values. Nothing of the program runs."""
 
-    Reads `OutputGraph.tracked_fakes` (2.0).
-    """
-    fakes = {source_text(each.source): each.fake for each in output.tracked_fakes if is_tensor(each.fake)}
+    def __init__(self, output: Any) -> None:
+        """Read `OutputGraph.tracked_fakes` and `.local_scope` (2.0)."""
+        self._output = output
+        self._fakes = {source_text(each.source): each.fake for each in output.tracked_fakes if is_tensor(each.fake)}
 
-    def text(fact: GuardFact) -> str:
-        value = fakes[fact.source] if fact.source in fakes else object_of(fact.source, output, _MISSING)
-        return "" if value is _MISSING else value_text(value)
+    def name(self, fact: GuardFact) -> str:
+        """Return `self.blocks[0].fc.weight`; torch's `G['scale']` where a local has that name, too."""
+        root = _GLOBAL.match(fact.source)
+        is_hidden = root is not None and root["name"] in self._output.local_scope
+        return fact.source if is_hidden else readable(fact.source)
 
-    return text
+    def value(self, fact: GuardFact) -> str:
+        """Return `f32[s77, 4]`, `list of 2`; "" where it cannot be read."""
+        try:
+            value = self._fakes.get(fact.source, _MISSING)
+            if value is _MISSING:
+                value = object_of(fact.source, self._output, _MISSING)
+            return "" if value is _MISSING else value_text(value)
+        except Exception:  # of the program's value, such as an integer of 5,000 digits
+            return ""
 
 
 def shape_guards_so_far(output: Any) -> Iterator[ShapeGuardFact]:
@@ -200,8 +210,10 @@ def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
 def _sources_in(output: Any, expression: Any) -> list[str]:
     """Return where the symbols of an expression are from (`ShapeEnv.var_to_sources`, 2.0)."""
     known = vars(output.shape_env).get("var_to_sources") or {}
-    found = sorted((str(symbol), known[symbol][0]) for symbol in expression.free_symbols if known.get(symbol))
-    return [f"{symbol} is {readable(source_text(source) or '')}" for symbol, source in found]
+    if is_long(expression):
+        return []
+    found = {str(symbol): source_text(known[symbol][0]) for symbol in expression.free_symbols if known.get(symbol)}
+    return [f"{symbol} is {readable(source or '')}" for symbol, source in sorted(found.items())[:_SHOWN_SYMBOLS]]
 
 
 def _place_of(output: Any, user_line: str) -> tuple[str, int] | None:

@@ -1,131 +1,115 @@
-"""Ask at compile-time stops from another thread of the program, such as a notebook's, beside the debugger."""
+"""Ask at a compile-time stop from another thread of the program, such as a notebook's, beside the debugger."""
 
 from __future__ import annotations
 
+import itertools
+import queue
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TypeVar
 
-from dynascope import console
-from dynascope.agent.program.collector import collection_postponed
-from dynascope.agent.program.interruption import is_of_program
-from dynascope.agent.program.threads import program_frames
+import msgspec
+
+from dynascope.agent.program.threads import all_frames, program_frames
+from dynascope.agent.program.user_code import is_torch_dynamo
+from dynascope.agent.session.requests.registry import AT_STOP
 from dynascope.agent.session.session import AgentSession, current_session
-from dynascope.wire.dap import StackFrame, Variable
+from dynascope.agent.session.stopped_thread import serve
+from dynascope.wire.beyond_dap import FormattedStackBody
+from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, StackFrame, Variable, VariablesBody
+from dynascope.wire.from_agent import Failure, Reply
+from dynascope.wire.messages import StoppedThreadRequest
+from dynascope.wire.to_agent import Evaluate, FormatStack, Scopes, Variables
 
-if TYPE_CHECKING:
-    from dynascope.agent.inspection.stop_inspection import StopInspection
-
-Question = Callable[["StopInspection", int], "Answer"]
-"""Answers at a stop, for the frame with that id."""
+Body = TypeVar("Body")
 SECONDS = 40.0
 """The longest time to wait for an answer: a notebook shows nothing of a cell in the meantime."""
+_OFTEN = 0.2
+"""Seconds after which it is looked whether the thread is still stopped."""
+_NONE_STOPPED = "No thread is stopped at compile time. A breakpoint of a debugger stops one: `%dynascope attach`."
+_ids = itertools.count(-1, -1)
+"""The ids of requests; those of the adapter are positive."""
 
 
 class NotAnswered(Exception):
     """There is no answer; the text is a message for the user."""
 
 
-class Answer(NamedTuple):
-    """A text and the rows below it, or frames."""
-
-    text: str = ""
-    rows: Sequence[Variable] = ()
-    frames: Sequence[StackFrame] = ()
-
-
-def ask_all(question: Question, number: int = 0) -> list[tuple[str, Answer]]:
-    """Return the name of each thread that is stopped at compile time, with its answer.
-
-    Ask for the frame `number` of each, 0 for the innermost. The stopped thread answers; this must be another.
-    Raises NotAnswered, and the exceptions of the question.
-    """
+def stopped_threads() -> list[AskedThread]:
+    """Return the threads that are stopped at compile time, by name. Raises NotAnswered where none is."""
     session = current_session()
     stopped = session.stops.stopped_threads() if session is not None else set()
-    threads = sorted(
-        (thread for thread in threading.enumerate() if thread.ident in stopped), key=lambda each: each.name
-    )
+    threads = sorted((each for each in threading.enumerate() if each.ident in stopped), key=lambda each: each.name)
     if session is None or not threads:
-        raise NotAnswered("No thread is stopped at compile time.")
-    return [(thread.name, _ask(session, thread, question, number)) for thread in threads]
+        raise NotAnswered(_NONE_STOPPED)
+    return [AskedThread(session, thread) for thread in threads]
 
 
-def stack(inspection: StopInspection, _: int) -> Answer:
-    """Return the frames of a stop, innermost first: those that Dynamo traces, then the running program's."""
-    frames = inspection.frames[: inspection.symbolic_frames] or inspection.frames
-    running = inspection.frames[len(frames) :]
-    session = current_session()
-    if not running and session is not None:  # debugpy shows them
-        found = program_frames(sys._getframe(), session.suspension.is_user_code)
-        running = [inspection.add_runtime_frame(frame) for frame in found]
-    return Answer(frames=[*frames, *running])
+class AskedThread:
+    """A stopped thread, which answers as it does the adapter. Methods raise NotAnswered."""
 
+    def __init__(self, session: AgentSession, thread: threading.Thread) -> None:
+        self._session = session
+        self._ident = thread.ident or 0
+        self.name = thread.name
 
-def scope(name: str, text: str) -> Question:
-    """Return the question for the rows of a scope such as `Locals`, those that contain `text`."""
-    from dynascope.agent.inspection.row_paths import rows_below, scope_reference
+    def frames(self) -> list[StackFrame]:
+        """Return the frames that Dynamo traces, innermost first, then those of the running program."""
+        frames = self._ask(FormatStack(parameters=False), FormattedStackBody).stack_frames
+        return frames if self._session.suspension.kind == "own loop" else [*frames, *self._running()]
 
-    folded = text.casefold()
+    def scopes(self, frame: StackFrame) -> list[Scope]:
+        return self._ask(Scopes(frame_id=frame.id), ScopesBody).scopes
 
-    def ask(inspection: StopInspection, frame_id: int) -> Answer:
-        reference = scope_reference(inspection, frame_id, name)
-        if reference is None:
-            raise NotAnswered(f"This frame has no {name}.")
-        rows = rows_below(inspection, reference)
-        return Answer(rows=[row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()])
+    def rows(self, reference: int, count: int | None = None) -> list[Variable]:
+        """Return the rows of a scope or a value; `count` is the most."""
+        if not reference:
+            return []
+        return self._ask(Variables(variables_reference=reference, start=0, count=count), VariablesBody).variables
 
-    return ask
+    def evaluate(self, frame: StackFrame, expression: str) -> EvaluateResult:
+        """Evaluate as the debug console does, its commands included."""
+        return self._ask(Evaluate(frame_id=frame.id, expression=expression), EvaluateResult)
 
+    def _running(self) -> list[StackFrame]:
+        """Return the frames of the running program, which debugpy shows to its client."""
+        from dynascope.agent.inspection.stack_frames import runtime_frame
 
-def command(name: str, argument: str) -> Question:
-    """Return the question that a command of the debug console is. Raises `console.BadCommand`."""
-    from dynascope.agent.inspection.row_paths import rows_below
+        frames = all_frames(sys._current_frames().get(self._ident))
+        # those of debugpy are within Dynamo's
+        within = next((at for at, each in enumerate(frames) if is_torch_dynamo(each.f_code.co_filename)), len(frames))
+        shown = program_frames(frames[within], self._session.suspension.is_user_code) if frames[within:] else []
+        return [runtime_frame(0, each) for each in shown]
 
-    found = console.find(name)
-    found.check(argument)
+    def _ask(self, request: StoppedThreadRequest, body: type[Body]) -> Body:
+        if self._ident == threading.get_ident():
+            raise NotAnswered("The thread that is stopped cannot ask: ask from another.")
+        request.id, request.thread_ident = next(_ids), self._ident
+        cancellation, answers = self._session.stops.cancellation, queue.SimpleQueue[Reply | Failure]()
+        job = partial(serve, self._session, request, AT_STOP[type(request)][1], answers.put)
+        cancellation.expect(request.id)
+        if not self._session.suspension.post(self._ident, job):
+            cancellation.forget(request.id)
+            raise NotAnswered(f"{self.name} has gone on.")
+        answer = self._wait(answers, request.id)
+        if isinstance(answer, Failure):
+            raise NotAnswered(answer.message)
+        return msgspec.json.decode(answer.body, type=body)
 
-    def ask(inspection: StopInspection, frame_id: int) -> Answer:
-        result = found.answer(inspection, frame_id, argument)
-        return Answer(result.result, rows_below(inspection, result.variables_reference))
-
-    return ask
-
-
-def _ask(session: AgentSession, thread: threading.Thread, question: Question, number: int) -> Answer:
-    answered: Future[Answer] = Future()
-    if not session.suspension.post(thread.ident or 0, partial(_answer, session, question, number, answered)):
-        raise NotAnswered(f"{thread.name} has gone on.")
-    try:
-        return answered.result(SECONDS)
-    except TimeoutError:
-        if answered.done():  # an exception of the question
-            raise
-        raise NotAnswered(f"{thread.name} has not answered for {SECONDS:.0f} s: it answers the debugger.") from None
-
-
-def _answer(session: AgentSession, question: Question, number: int, answered: Future[Answer]) -> None:
-    """Answer on the stopped thread. What a signal handler raises there is raised again, and ends the stop."""
-    if not answered.set_running_or_notify_cancel():
-        return
-    from dynascope.agent.inspection.values import EvaluationError
-
-    inspection = session.stops.inspection()
-    try:
-        if inspection is None:
-            raise NotAnswered("The thread has gone on.")
-        if not 0 <= number < len(inspection.frames):
-            raise NotAnswered(f"There is no frame {number} that Dynamo traces: `where` lists them.")
-        with collection_postponed():
-            answered.set_result(question(inspection, inspection.frames[number].id))
-    except EvaluationError as error:
-        answered.set_exception(NotAnswered(str(error)))
-    except Exception as error:
-        answered.set_exception(error)
-        if is_of_program(error):
-            raise
-    except BaseException:
-        answered.set_exception(NotAnswered("The stop was interrupted."))
-        raise
+    def _wait(self, answers: queue.SimpleQueue[Reply | Failure], request_id: int) -> Reply | Failure:
+        end = time.monotonic() + SECONDS
+        while True:
+            try:
+                return answers.get(timeout=_OFTEN)
+            except queue.Empty:
+                is_stopped = self._ident in self._session.stops.stopped_threads()
+            if not is_stopped or time.monotonic() > end:
+                self._session.stops.cancellation.cancel(request_id)
+                told = (
+                    f"has not answered for {SECONDS:.0f} s: it may serve the debugger."
+                    if is_stopped
+                    else "has gone on."
+                )
+                raise NotAnswered(f"{self.name} {told}")

@@ -62,7 +62,7 @@ class FrameHistory:
         return self._entries([*made, *self._decided(variable)])
 
     @contained
-    def of_guard(self, source: str, kind: str) -> list[HistoryEntry]:
+    def of_guard(self, source: str, kind: str | None = None) -> list[HistoryEntry]:
         return self._entries(self._guarded(source, kind))
 
     @contained

@@ -14,6 +14,7 @@ from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.rows import GRAPH, Children, Heading, Row, Rows, virtual
 from dynascope.agent.tracing.time_travel.look_back import Moment
 from dynascope.facts.file_names import short_name
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -88,7 +89,7 @@ def _name_row(name: str, text: str) -> Row:
 
 def _guard_row(source: str, kind: str, path: str, line: int) -> Row:
     text = f"{kind if source else 'global state'} at {short_name(path)}:{line}"
-    return virtual(source or kind, text, made_at=(path, line))
+    return virtual(readable(source) or kind, text, made_at=(path, line))
 
 
 def _symbol_row(symbol: str, decisions: Sequence[str]) -> Row:
