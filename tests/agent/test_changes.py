@@ -17,6 +17,7 @@ from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.history.frame_history import FrameHistory
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.wire.beyond_dap import PREVIOUS_STOP
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -42,7 +43,7 @@ class Checkpoint:
         guards = self._guards.diff(before._guards) or ()
         nodes = [node for key, node in self._nodes.items() if key not in before._nodes]
         return {
-            "guard": Counter(f"{guard.create_fn_name()} {guard.name}".rstrip() for guard in guards),
+            "guard": Counter(f"{guard.create_fn_name()} {readable(guard.name)}".rstrip() for guard in guards),
             "module": Counter(self._modules.diff(before._modules) or ()),
             "node": Counter(_operation(node_text(node)) for node in nodes),
             "state": Counter([f"grad mode: {_on(self._grad_mode)}"] * (self._grad_mode is not before._grad_mode)),

@@ -23,10 +23,10 @@ def stop(client: DapClient, request: pytest.FixtureRequest) -> Stop:
 
 def test_the_difference_is_told_and_has_rows_and_the_program_compiles_plainly(client: DapClient, stop: Stop) -> None:
     told = stop.evaluate("what if x.shape[0] dynamic")
-    assert "(L['x'].size()[0]) in [2, oo]" in told.result and told.result.endswith("what if keep")
+    assert "(x.size()[0]) in [2, oo]" in told.result and told.result.endswith("what if keep")
     rows = stop.variables(told.variables_reference)
     assert rows["graph break"].value == "no graph break" and rows["graphs"].value == "1 of 4 operations"
-    assert "L['x'].size()[0]" in rows["symbol new"].value
+    assert "x.size()[0]" in rows["symbol new"].value
     assert stop.locals()["x"].value == "f32[2, 3]"
     stop.resume()
     assert client.wait_for_end() == 0
@@ -57,7 +57,7 @@ def test_a_number_that_is_set_is_tried(client: DapClient, stop: Stop) -> None:
         "setExpression", {"expression": "x.shape[0]", "value": "dynamic", "frameId": stop.frames()[0].id}
     )
     assert changed["value"] == "2"
-    assert "(L['x'].size()[0]) in [2, oo]" in client.output("console")
+    assert "(x.size()[0]) in [2, oo]" in client.output("console")
     wanted = {"variablesReference": locals_, "name": "width", "value": "x.sum()"}
     assert "Only a number" in client.failure("setVariable", wanted)
     stop.resume()

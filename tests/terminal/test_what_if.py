@@ -17,7 +17,7 @@ def test_a_change_is_tried_kept_and_undone(folder: Path) -> None:
     assert "what if x.shape[0] dynamic   " in out
     assert "Graphs: 1 of 2 operations; without the change: 1 of 3 operations." in out
     assert "with the change: graph break (outer, program.py:15)." in out and "No longer kept: graph break (" in out
-    assert "(L['x'].size()[0]) in [2, oo]" in out
+    assert "(x.size()[0]) in [2, oo]" in out
 
 
 def test_the_help_says_what_it_does(folder: Path) -> None:

@@ -104,7 +104,7 @@ def shapes_heading(names: Names) -> Heading:
 def _symbol_row(output: Any, fact: SymbolFact) -> Row:
     span = f"[{fact.low}, {fact.high}]"
     source = ", ".join(fact.sources) or "created while tracing"
-    text = f"{fact.hint if fact.hint is not None else 'unbacked'} in {span} from {source}"
+    text = f"{fact.hint if fact.hint is not None else 'unbacked'} in {span} from {readable(source)}"
     if fact.replacement is not None:
         text = f"→ {fact.replacement}, {text}"
     rows = [

@@ -42,7 +42,7 @@ class GuardFact:
     """The `torch._guards.Guard`, for `guard_details`."""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.source}".strip()
+        return f"{self.kind} {readable(self.source)}".strip()
 
 
 @dataclass(slots=True)

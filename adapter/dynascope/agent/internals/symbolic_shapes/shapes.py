@@ -8,6 +8,7 @@ from typing import Any
 
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, hints, is_symbolic
+from dynascope.facts.recompiles.guarded_value import readable
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class SymbolFact:
 
     def __str__(self) -> str:
         fixed = f", replaced by {self.replacement}" if self.replacement is not None else ""
-        source = f" ({', '.join(self.sources)})" if self.sources else ""
+        source = f" ({', '.join(map(readable, self.sources))})" if self.sources else ""
         return f"{self.name}{source} in [{self.low}, {self.high}]{fixed}"
 
 

@@ -13,6 +13,7 @@ from dynascope.agent.tape.instructions import FrameId, Position
 from dynascope.agent.tape.tape import NO_FRAME, NO_TEXT, UNBOUND, Segment, Tape
 from dynascope.agent.tape.tape_writer import TapeWriter
 from dynascope.agent.tracing.compile_state import Checkpoints
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.wire.beyond_dap import CHECKPOINT, LINE, PREVIOUS_STOP
 
 _AHEAD = "that stop is ahead: you have gone back"
@@ -120,5 +121,7 @@ class HistoryEntries(Sequence[HistoryEntry]):
         """Return the entry of a change."""
         segment, what, first, second = row
         texts = [self._texts[number] if number != NO_TEXT else "" for number in (first, second)]
+        if what == "guard":
+            texts[1] = readable(texts[1])
         began, path, line = self._place(segment)
         return HistoryEntry(began, what, _FORMS.get(what, "{}").format(*texts).rstrip(), path, line)
