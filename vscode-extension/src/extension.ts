@@ -10,12 +10,13 @@ import { chooseInterpreter } from './environment/chooseInterpreter';
 import { explorer } from './runs/explorer';
 import { chooseFilters, declared } from './debugging/exceptionFilters';
 import { firstStop } from './debugging/firstStop';
-import { bundled, install } from './environment/install';
 import { LanguageServer } from './languageServer';
 import { lineTimes } from './runs/lineTimes';
 import { missedStops } from './debugging/missedStops';
 import { pickProcess } from './debugging/pickProcess';
-import type { Problem } from './environment/preflight';
+import { findInterpreter } from './environment/interpreter';
+import { isProblem, preflight, type Problem } from './environment/preflight';
+import { remedies, type Remedy } from './environment/remedies';
 import { recordFile } from './runs/recordFile';
 import { openSample, showSample } from './environment/sample';
 import { stopText } from './debugging/stopText';
@@ -26,17 +27,29 @@ let languageServer: LanguageServer | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Dynascope', { log: true });
-  const report = (problem: Problem): void => {
+  const report = async (problem: Problem, again: () => unknown): Promise<void> => {
     log.error(problem.detail);
-    const pip = problem.install;
-    const installed = async (): Promise<void> => {
-      if (!pip || !(await install(pip, bundled(context.extensionUri)))) return;
+    const offered = await remedies(problem, context.extensionUri);
+    const picked = await offerHelp(problem.message, log, offered.map(({ title }) => title));
+    if (await offered.find(({ title }) => title === picked)?.run()) {
       await server.restart();
-      void vscode.window.showInformationMessage(vscode.l10n.t('dynascope is installed in {0}. Start again.', pip[0] ?? ''));
-    };
-    void offerHelp(problem.message, log, pip && installed);
+      await again();
+    }
   };
-  const provider = new ConfigurationProvider(log, report);
+  /** Runs the remedy of this kind for what the chosen interpreter lacks. */
+  const mend = async (kind: Remedy['kind']): Promise<void> => {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    const interpreter = await findInterpreter(folder);
+    const outcome = await preflight(interpreter, folder?.fsPath, true);
+    if (!isProblem(outcome)) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('torch {0} and dynascope are installed in {1}.', outcome.torch, interpreter.command[0]));
+      return;
+    }
+    const remedy = (await remedies(outcome, context.extensionUri)).find((each) => each.kind === kind);
+    if (!remedy) void report(outcome, () => undefined);
+    else if (await remedy.run()) await server.restart();
+  };
+  const provider = new ConfigurationProvider(log, (problem, again) => void report(problem, again));
   const server = (languageServer = new LanguageServer(log));
   const runs = explorer(server, context.workspaceState, context.extensionUri);
 
@@ -49,7 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
       async createDebugAdapterDescriptor(session) {
         const python: unknown = session.configuration['python'] ?? session.parentSession?.configuration['python'];
         const interpreter = await interpreterOf({ ...session.configuration, python }, session.workspaceFolder);
-        const failed = (message: string): void => void offerHelp(message, log);
+        const failed = (message: string): void => void helpWith(message, log);
         const { AdapterProcess } = await import('./adapterProcess'); // a bundle of its own, as that of the language client
         const adapter = new AdapterProcess(interpreter, session.workspaceFolder?.uri.fsPath, log, failed);
         return new vscode.DebugAdapterInlineImplementation(adapter);
@@ -60,7 +73,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, firstStop(context.globalState)),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
-    vscode.commands.registerCommand('dynascope.recordFile', recordFile(report, runs.show)),
+    vscode.commands.registerCommand('dynascope.recordFile', recordFile((problem, again) => void report(problem, again), runs.show)),
     vscode.debug.onDidTerminateDebugSession(({ type, configuration }) => {
       if (type === DEBUG_TYPE && configuration.noDebug === true && configuration.record !== false) void runs.show();
     }),
@@ -74,6 +87,9 @@ export function activate(context: vscode.ExtensionContext): void {
     ...agents((context.extension.packageJSON as { readonly version: string }).version),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
+    vscode.commands.registerCommand('dynascope.useEnvironmentWithTorch', () => mend('environment')),
+    vscode.commands.registerCommand('dynascope.installPackage', () => mend('package')),
+    vscode.commands.registerCommand('dynascope.openWalkthrough', () => vscode.commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`)),
     vscode.commands.registerCommand('dynascope.moreFilters', chooseFilters(declared(context.extension))),
     vscode.commands.registerCommand('dynascope.openSample', openSample(context)),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),
@@ -105,12 +121,15 @@ async function debugFile(resource?: vscode.Uri): Promise<void> {
   await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(file), { ...CURRENT_FILE, program });
 }
 
-async function offerHelp(message: string, log: vscode.LogOutputChannel, installed?: () => Promise<void>): Promise<void> {
-  const get = vscode.l10n.t('Install');
-  const choose = vscode.l10n.t('Choose Interpreter');
+/** Shows an error with buttons, and returns the one that was pressed. */
+async function offerHelp(message: string, log: vscode.LogOutputChannel, buttons: readonly string[]): Promise<string | undefined> {
   const show = vscode.l10n.t('Show Log');
-  const picked = await vscode.window.showErrorMessage(message, ...(installed ? [get] : []), choose, show);
-  if (picked === get) await installed?.();
+  const picked = await vscode.window.showErrorMessage(message, ...buttons, show);
   if (picked === show) log.show();
-  if (picked === choose) await vscode.commands.executeCommand('dynascope.chooseInterpreter');
+  return picked;
+}
+
+async function helpWith(message: string, log: vscode.LogOutputChannel): Promise<void> {
+  const choose = vscode.l10n.t('Choose Interpreter');
+  if ((await offerHelp(message, log, [choose])) === choose) await chooseInterpreter();
 }

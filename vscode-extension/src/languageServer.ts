@@ -5,6 +5,7 @@ import { debugCommands } from './debugging/debugCommands';
 import { onHintsChanged, provideInlayHints } from './debugging/hintsAtStops';
 import { findInterpreter } from './environment/interpreter';
 import { isProblem, preflight } from './environment/preflight';
+import { environmentWithTorch } from './environment/remedies';
 import { showDocument } from './runs/reportPanel';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
@@ -15,8 +16,9 @@ const SERVED = [{ language: 'python', scheme: 'file' }, { language: 'python', sc
 /** How often a server that ended by itself is started again, until the next `restart`. */
 const RESTARTS = 2;
 
-/** The context key that the view's empty states depend on: `running`, `off` or `failed`. */
+/** The context keys that the view's empty states depend on: `starting`, `running`, `off` or `failed`, and a kind of problem. */
 const STATE = 'dynascope.languageServer';
+const ENVIRONMENT = 'dynascope.environment';
 
 export class LanguageServer implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -72,6 +74,12 @@ export class LanguageServer implements vscode.Disposable {
     this.changed.fire();
   }
 
+  /** Lets the empty view say what the environment lacks, and what helps. */
+  private async tellEnvironment(kind: string): Promise<void> {
+    const isElsewhere = kind === 'noTorch' && (await environmentWithTorch()) !== undefined;
+    void vscode.commands.executeCommand('setContext', ENVIRONMENT, isElsewhere ? 'torchElsewhere' : kind);
+  }
+
   private refreshHints(): void {
     if (!this.client?.isRunning()) return;
     const feature = this.client.getFeature('textDocument/inlayHint');
@@ -89,8 +97,10 @@ export class LanguageServer implements vscode.Disposable {
       return;
     }
     this.status.busy = true;
+    void vscode.commands.executeCommand('setContext', STATE, 'starting');
     const interpreter = await findInterpreter(folder?.uri);
     const outcome = await preflight(interpreter, folder?.uri.fsPath);
+    await this.tellEnvironment(isProblem(outcome) ? (outcome.kind ?? 'broken') : outcome.torch ? 'ready' : 'noTorch');
     if (isProblem(outcome)) {
       this.log.warn(`language server: ${outcome.detail}`);
       this.failed(outcome.message);

@@ -87,7 +87,7 @@ test('every setting and every command is described, and the palette offers no co
   expect(names).toEqual(expect.arrayContaining(rules.map(({ command }) => command)));
   expect(rules.filter(({ when }) => when === 'false').map(({ command }) => command)).toEqual(['goToEvent', 'goToLineOfHistory', 'openRecordedLine', 'openRecordedDocument'].map((name) => `dynascope.${name}`));
   const always = names.filter((name) => !rules.some(({ command }) => command === name));
-  expect(always).toEqual(['moreFilters', 'openSample', 'showLog', 'chooseInterpreter'].map((name) => `dynascope.${name}`));
+  expect(always).toEqual(['moreFilters', 'openSample', 'showLog', 'chooseInterpreter', 'useEnvironmentWithTorch', 'installPackage', 'openWalkthrough'].map((name) => `dynascope.${name}`));
 });
 
 test('every argument has a description', () => {

@@ -13,7 +13,7 @@ async function problemOf(interpreter: Interpreter): Promise<string> {
 }
 
 test('a good interpreter is ready, whatever else it prints', async () => {
-  expect(await preflight(from(interpreterThatSays({})), undefined)).toEqual({ python: '3.12.1', version: '0.1.0' });
+  expect(await preflight(from(interpreterThatSays({})), undefined)).toEqual({ python: '3.12.1', version: '0.1.0', torch: '2.13.0+cpu' });
 });
 
 test('an interpreter that does not exist: named, with where the name came from', async () => {
@@ -43,6 +43,21 @@ test('dynascope not installed: what comes with the extension can be', async () =
   expect((outcome as { message: string }).message).toContain('Install the one that comes with this extension');
 });
 
+test('no torch: said where a program is to run, or dynascope is missing too; else the adapter does without', async () => {
+  const without = from(interpreterThatSays({ torch: '' }));
+  expect(await preflight(without, undefined)).toMatchObject({ torch: '' });
+  expect(await preflight(without, undefined, true)).toMatchObject({ kind: 'noTorch' });
+  expect(await problemOf(from(interpreterThatSays({ torch: '', missing: ['dynascope'] })))).toContain('torch is not installed in');
+  expect(await preflight(from(interpreterThatSays({ torch: '', missing: ['dynascope'] })), undefined)).toMatchObject({ kind: 'noTorch' });
+});
+
+test('a torch that is too old', async () => {
+  for (const [torch, kind] of [['2.10.1', 'oldTorch'], ['1.13.1+cu117', 'oldTorch'], ['2.11.0', undefined], ['3.0.0a0', undefined]] as const) {
+    const outcome = await preflight(from(interpreterThatSays({ torch })), undefined, true);
+    expect(isProblem(outcome) ? outcome.kind : undefined).toBe(kind);
+  }
+});
+
 test('a dependency not installed', async () => {
   expect(await problemOf(from(interpreterThatSays({ missing: ['debugpy', 'msgspec'] })))).toContain('pip install debugpy msgspec');
 });
@@ -55,5 +70,5 @@ test('an installation that cannot be imported: the exception', async () => {
 
 test('the probe runs on a real Python', async () => {
   const interpreter: Interpreter = { command: ['python3', '-I', '-S'], origin: 'PATH' };
-  expect(await problemOf(interpreter)).toMatch(/dynascope is not installed|needs Python 3\.11/);
+  expect(await problemOf(interpreter)).toMatch(/torch is not installed|needs Python 3\.11/);
 });

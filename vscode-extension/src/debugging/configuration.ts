@@ -27,8 +27,8 @@ export const offered: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: () => [{ ...CURRENT_FILE }, { ...COMPILE_TIME_ONLY }],
 };
 
-/** Shows the user a problem and offers help. */
-export type ReportProblem = (problem: Problem) => void;
+/** Shows the user a problem and offers help; `again` does what was asked for once the problem is gone. */
+export type ReportProblem = (problem: Problem, again: () => unknown) => void;
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
@@ -64,16 +64,17 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const interpreter = await interpreterOf(configuration, folder);
     this.log.info(`interpreter: ${interpreter.command.join(' ')} (from ${interpreter.origin})`);
     const cwd = folder?.uri.fsPath;
-    const outcome = await preflight(interpreter, cwd);
+    const again = (): unknown => vscode.debug.startDebugging(folder, configuration);
+    const outcome = await preflight(interpreter, cwd, configuration.request === 'launch');
     if (isProblem(outcome)) {
-      this.reportProblem(outcome);
+      this.reportProblem(outcome, again);
       return undefined;
     }
     this.log.info(`Python ${outcome.python}, dynascope ${outcome.version || '(from a source tree)'}`);
     if (configuration.request !== 'launch') return configuration;
     const problem = readEnvFile(configuration);
     if (problem) {
-      this.reportProblem(problem);
+      this.reportProblem(problem, again);
       return undefined;
     }
     return { ...configuration, python: [...interpreter.command] };

@@ -1,4 +1,5 @@
 // The command "Choose Interpreter": offers Python interpreters, says what each has, and takes a path that is typed or pasted.
+import type { PythonExtension } from '@vscode/python-extension';
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -57,20 +58,28 @@ export async function describe(file: string): Promise<string> {
   }
 }
 
-/** Shows the Python extension's picker if it is installed, else one for the setting `dynascope.python`. */
-export async function chooseInterpreter(): Promise<void> {
+/** Shows the Python extension's picker if it is installed, else one for the setting `dynascope.python`; returns whether one may have been chosen. */
+export async function chooseInterpreter(): Promise<boolean> {
   if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
+    const chosen = (): string | undefined => JSON.stringify(extensionsChoice());
+    const before = chosen();
     await vscode.commands.executeCommand('python.setInterpreter');
-    return;
+    return chosen() !== before;
   }
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
   let file = await pick(candidates(folders, process.env));
   if (file === BROWSE.label) {
     file = (await vscode.window.showOpenDialog({ title: vscode.l10n.t('Python interpreter'), openLabel: vscode.l10n.t('Choose') }))?.[0]?.fsPath;
   }
-  if (!file) return;
+  if (!file) return false;
   const target = folders.length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
   await vscode.workspace.getConfiguration('dynascope').update('python', expandHome(file), target);
+  return true;
+}
+
+function extensionsChoice(): unknown {
+  const { isActive, exports } = vscode.extensions.getExtension<PythonExtension | undefined>(PYTHON_EXTENSION) ?? {};
+  return isActive ? exports?.environments.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri).path : undefined;
 }
 
 function pick(files: readonly string[]): Promise<string | undefined> {

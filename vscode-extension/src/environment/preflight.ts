@@ -3,11 +3,16 @@ import { execFile } from 'node:child_process';
 import * as vscode from 'vscode';
 import type { Interpreter, Origin } from './interpreter';
 
+/** What is wrong with an environment; the empty view has its own words for each. */
+export type EnvironmentProblem = 'noPython' | 'oldPython' | 'noTorch' | 'oldTorch' | 'noDynascope' | 'broken';
+
 export interface Problem {
   /** One or two sentences for a notification: what is wrong, and what to do. */
   readonly message: string;
   /** All details, for the log. */
   readonly detail: string;
+  /** undefined: the environment is in order, and the launch configuration is not. */
+  readonly kind?: EnvironmentProblem;
   /** The command that installs the package dynascope, without its path, where that is what helps. */
   readonly install?: readonly string[];
 }
@@ -20,19 +25,27 @@ interface Probe {
   readonly missing: readonly string[];
   readonly error: string;
   readonly version: string;
+  /** torch's version, empty where there is none. */
+  readonly torch: string;
 }
 
 const MARK = 'dynascope-probe:';
 const TIMEOUT_MS = 60_000;
 const MINIMUM_PYTHON = '3.11';
+const MINIMUM_TORCH = '2.11';
 
 // Runs on any Python 3, to report an old one as such. Imports the command's own modules, but never torch.
 const PROBE = `
 import json, sys
 found = {"executable": sys.executable, "python": "%d.%d.%d" % sys.version_info[:3], "old": sys.version_info < (3, 11),
-         "missing": [], "error": "", "version": ""}
+         "missing": [], "error": "", "version": "", "torch": ""}
 if not found["old"]:
+    import importlib.metadata
     import importlib.util
+    try:
+        found["torch"] = importlib.metadata.version("torch")
+    except Exception:
+        pass
     found["missing"] = [n for n in ("dynascope", "msgspec", "click", "debugpy") if importlib.util.find_spec(n) is None]
     if not found["missing"]:
         try:
@@ -40,7 +53,6 @@ if not found["old"]:
         except BaseException as error:
             found["error"] = "%s: %s" % (type(error).__name__, error)
         try:
-            import importlib.metadata
             found["version"] = importlib.metadata.version("dynascope")
         except Exception:
             pass
@@ -51,15 +63,21 @@ export interface Ready {
   readonly python: string;
   /** Empty when dynascope runs from a source tree. */
   readonly version: string;
+  /** torch's version, empty where there is none. */
+  readonly torch: string;
 }
 
-/** Checks whether `interpreter` can run `python -m dynascope`: returns `Ready`, or the `Problem`. */
-export async function preflight(interpreter: Interpreter, cwd: string | undefined): Promise<Ready | Problem> {
+/**
+ * Checks whether `interpreter` can run `python -m dynascope`: returns `Ready`, or the `Problem`.
+ *
+ * With `needsTorch` it has to run a program that uses torch as well.
+ */
+export async function preflight(interpreter: Interpreter, cwd: string | undefined, needsTorch = false): Promise<Ready | Problem> {
   const [executable, ...args] = interpreter.command;
   const run = await probe(executable, [...args, '-c', PROBE], cwd);
   const line = run.stdout.split('\n').find((text) => text.startsWith(MARK));
-  if (line) return judge(JSON.parse(line.slice(MARK.length)) as Probe, interpreter);
-  return { message: unusable(executable, interpreter.origin, run), detail: describe(interpreter, run) };
+  if (line) return judge(JSON.parse(line.slice(MARK.length)) as Probe, interpreter, needsTorch);
+  return { message: unusable(executable, interpreter.origin, run), detail: describe(interpreter, run), kind: 'noPython' };
 }
 
 export function isProblem(outcome: Ready | Problem): outcome is Problem {
@@ -80,7 +98,7 @@ function probe(executable: string, args: readonly string[], cwd: string | undefi
   });
 }
 
-function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
+function judge(found: Probe, interpreter: Interpreter, needsTorch: boolean): Ready | Problem {
   const where = `${interpreter.command[0]} (from ${interpreter.origin})`;
   const lack = found.missing.length > 0 ? `, without ${found.missing.join(', ')}` : '';
   const detail = `${where}: Python ${found.python} at ${found.executable}${lack}${found.error ? `, ${found.error}` : ''}`;
@@ -88,12 +106,25 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
     return {
       message: vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. Choose another interpreter.', MINIMUM_PYTHON, where, found.python),
       detail,
+      kind: 'oldPython',
     };
   }
-  if (found.missing.includes('dynascope')) {
+  const lacksDynascope = found.missing.includes('dynascope');
+  if (!found.torch && (needsTorch || lacksDynascope)) {
+    return { message: vscode.l10n.t('torch is not installed in {0}. Choose the interpreter that runs your program.', where), detail, kind: 'noTorch' };
+  }
+  if (found.torch && older(found.torch, MINIMUM_TORCH)) {
+    return {
+      message: vscode.l10n.t('Dynascope needs torch {0} or later, but {1} has torch {2}. Choose another interpreter.', MINIMUM_TORCH, where, found.torch),
+      detail,
+      kind: 'oldTorch',
+    };
+  }
+  if (lacksDynascope) {
     return {
       message: vscode.l10n.t('The package dynascope is not installed in {0}. Install the one that comes with this extension, or choose another interpreter.', where),
       detail,
+      kind: 'noDynascope',
       install: [found.executable, '-m', 'pip', 'install'],
     };
   }
@@ -101,6 +132,7 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
     return {
       message: vscode.l10n.t('dynascope is in {0}, but {1}, which it needs, is not. Run `{2} -m pip install {3}`.', where, found.missing.join(', '), found.executable, found.missing.join(' ')),
       detail,
+      kind: 'noDynascope',
       install: [found.executable, '-m', 'pip', 'install'],
     };
   }
@@ -108,10 +140,19 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
     return {
       message: vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the one that comes with this extension.', where, found.error),
       detail,
+      kind: 'broken',
       install: [found.executable, '-m', 'pip', 'install', '--force-reinstall', '--no-deps'],
     };
   }
-  return { python: found.python, version: found.version };
+  return { python: found.python, version: found.version, torch: found.torch };
+}
+
+/** Whether a version such as `2.9.1+cpu` is before another. */
+function older(version: string, than: string): boolean {
+  const [one = [], other = []] = [version, than].map((each) => each.split('.').map((part) => Number.parseInt(part, 10)));
+  const [major = 0, minor = 0] = one;
+  const [otherMajor = 0, otherMinor = 0] = other;
+  return major < otherMajor || (major === otherMajor && minor < otherMinor);
 }
 
 function unusable(executable: string, origin: Origin, run: Run): string {

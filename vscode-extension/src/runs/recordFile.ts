@@ -2,13 +2,14 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { findInterpreter } from '../environment/interpreter';
-import { isProblem, preflight, type Problem } from '../environment/preflight';
+import type { ReportProblem } from '../debugging/configuration';
+import { isProblem, preflight } from '../environment/preflight';
 
 const TYPE = 'dynascope';
 
 /** Returns the command: it runs the file in a terminal, and shows what was recorded when it has ended. */
-export function recordFile(report: (problem: Problem) => void, show: () => Promise<void>): (resource?: vscode.Uri) => Promise<void> {
-  return async (resource) => {
+export function recordFile(report: ReportProblem, show: () => Promise<void>): (resource?: vscode.Uri) => Promise<void> {
+  const record = async (resource?: vscode.Uri): Promise<void> => {
     const document = vscode.window.activeTextEditor?.document;
     const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
     if (file?.scheme !== 'file') {
@@ -18,9 +19,9 @@ export function recordFile(report: (problem: Problem) => void, show: () => Promi
     const folder = vscode.workspace.getWorkspaceFolder(file);
     const cwd = folder?.uri.fsPath ?? path.dirname(file.fsPath);
     const interpreter = await findInterpreter(file);
-    const outcome = await preflight(interpreter, cwd);
+    const outcome = await preflight(interpreter, cwd, true);
     if (isProblem(outcome)) {
-      report(outcome);
+      report(outcome, () => record(file));
       return;
     }
     await vscode.workspace.saveAll(false);
@@ -35,4 +36,5 @@ export function recordFile(report: (problem: Problem) => void, show: () => Promi
       void show();
     });
   };
+  return record;
 }
