@@ -406,7 +406,7 @@ test('an interpreter that does not exist, has no torch, or no dynascope, is name
   launchJson(launch('without dynascope', { python, program: '${workspaceFolder}/plain.py' }));
   await start('without dynascope');
   await toast.filter({ hasText: 'dynascope is not installed' }).locator('.monaco-button', { hasText: /^Install$/ }).click();
-  await consoleShows(page, /it went on/);
+  await consoleShows(page, /it went on/, 120_000);
   await workbench.screenshot('installed');
   const found = spawnSync(path.join(empty, 'bin', 'dynascope'), ['--version'], { encoding: 'utf8' });
   assert.match(found.stdout, /dynascope/);
