@@ -17,12 +17,14 @@ LISTEN_VARIABLE = "DYNASCOPE_LISTEN"
 
 def record_if_asked() -> None:
     """Record the compiles of this process if DYNASCOPE_RECORD says so."""
-    if os.environ.get("DYNASCOPE_RECORD", "0") in ("", "0"):
+    if not {"DYNASCOPE_RECORD", "DYNASCOPE_STARTED_BY"} & {*os.environ}:
         return
     try:
         from dynascope.agent.recorder import process
 
-        process.begin()
+        process.ask_if_started_by_another()
+        if process.is_asked():
+            process.begin()
     except Exception as error:
         _say(f"cannot record: {type(error).__name__}: {error}")
 

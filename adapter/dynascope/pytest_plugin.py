@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from dynascope.in_process.recording import Recording
+    from dynascope.in_process.started_programs import StartedPrograms
     from dynascope.in_process.successive import SuccessiveBlocks
     from dynascope.report.check.baseline import KnownProblem
     from dynascope.report.check.outcome import Limits
@@ -74,6 +75,7 @@ class Checks:
         self._read_baseline()
         self._limits = self._limits_of_all()
         self._blocks: SuccessiveBlocks | None = None
+        self._started: StartedPrograms | None = None
         self._found: dict[str, KnownProblem] = {}
         """The problems of all tests, by id."""
         self._torch_version = ""
@@ -102,9 +104,7 @@ class Checks:
             if resets:
                 _reset_dynamo()
         assert limits is not None
-        from dynascope.in_process.started_programs import started_programs
-
-        with self._recording() as trace, started_programs(trace), self._at_a_prompt(limits):
+        with self._recording() as trace, self._started_programs().recorded(trace), self._at_a_prompt(limits):
             yield
         self._recorded += 1
         self._check(limits, trace, must_compile=bool(marks))
@@ -122,10 +122,19 @@ class Checks:
             self._blocks = SuccessiveBlocks()
         return self._blocks.block()
 
+    def _started_programs(self) -> StartedPrograms:
+        if self._started is None:
+            from dynascope.in_process.started_programs import StartedPrograms
+
+            self._started = StartedPrograms()
+        return self._started
+
     def pytest_unconfigure(self) -> None:
-        """Remove the hooks: the process may go on."""
+        """Remove the hooks, and what programs have recorded: the process may go on."""
         if self._blocks is not None:
             self._blocks.remove()
+        if self._started is not None:
+            self._started.remove()
 
     def _at_a_prompt(self, limits: Limits) -> AbstractContextManager[None]:
         """Return what stops the test where it has a problem of which none is allowed, with `--pdb`."""
@@ -143,9 +152,9 @@ class Checks:
         from dynascope.report.sources import Sources
 
         store = store_of(trace)
-        self._torch_version = store.torch_version
         if store.is_empty and not must_compile:
             return
+        self._torch_version = store.torch_version
         with store.reading() as (reader, summary):
             if self._is_update:
                 self._found |= limits.limited(summary)
@@ -227,6 +236,8 @@ class Checks:
 
         terminalreporter.write_sep("-", "dynascope")
         terminalreporter.write_line(f"{counted(self._recorded, 'test')} recorded")
+        for text in dict.fromkeys(self._started.errors if self._started is not None else ()):
+            terminalreporter.write_line(text)
         if self._is_update:
             terminalreporter.write_line(f"Known in {self._baseline}: {counted(len(self._found), 'problem')} of these.")
         if self._config.getoption("dynascope_report"):

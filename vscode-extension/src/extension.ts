@@ -14,7 +14,7 @@ import { LanguageServer } from './languageServer';
 import { lineTimes } from './runs/lineTimes';
 import { missedStops } from './debugging/missedStops';
 import { pickProcess } from './debugging/pickProcess';
-import { findInterpreter } from './environment/interpreter';
+import { findInterpreter, onInterpreterChanged } from './environment/interpreter';
 import { isProblem, preflight, type Problem } from './environment/preflight';
 import { remedies, type Remedy } from './environment/remedies';
 import { recordFile } from './runs/recordFile';
@@ -27,29 +27,31 @@ let languageServer: LanguageServer | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Dynascope', { log: true });
-  const report = async (problem: Problem, again: () => unknown): Promise<void> => {
+  const report = async (problem: Problem, again: () => unknown, resource?: vscode.Uri): Promise<void> => {
     log.error(problem.detail);
-    const offered = await remedies(problem, context.extensionUri);
+    const offered = await remedies(problem, context.extensionUri, resource);
     const picked = await offerHelp(problem.message, log, offered.map(({ title }) => title));
     if (await offered.find(({ title }) => title === picked)?.run()) {
-      await server.restart();
+      void server.restart();
       await again();
     }
   };
   /** Runs the remedy of this kind for what the chosen interpreter lacks. */
   const mend = async (kind: Remedy['kind']): Promise<void> => {
+    if (!vscode.workspace.isTrusted) return;
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
     const interpreter = await findInterpreter(folder);
     const outcome = await preflight(interpreter, folder?.fsPath, true);
     if (!isProblem(outcome)) {
       void vscode.window.showInformationMessage(vscode.l10n.t('torch {0} and dynascope are installed in {1}.', outcome.torch, interpreter.command[0]));
+      await server.restart(); // it was installed by hand
       return;
     }
     const remedy = (await remedies(outcome, context.extensionUri)).find((each) => each.kind === kind);
     if (!remedy) void report(outcome, () => undefined);
     else if (await remedy.run()) await server.restart();
   };
-  const provider = new ConfigurationProvider(log, (problem, again) => void report(problem, again));
+  const provider = new ConfigurationProvider(log, (...given) => void report(...given));
   const server = (languageServer = new LanguageServer(log));
   const runs = explorer(server, context.workspaceState, context.extensionUri);
 
@@ -73,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, firstStop(context.globalState)),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
-    vscode.commands.registerCommand('dynascope.recordFile', recordFile((problem, again) => void report(problem, again), runs.show)),
+    vscode.commands.registerCommand('dynascope.recordFile', recordFile((...given) => void report(...given), runs.show)),
     vscode.debug.onDidTerminateDebugSession(({ type, configuration }) => {
       if (type === DEBUG_TYPE && configuration.noDebug === true && configuration.record !== false) void runs.show();
     }),
@@ -86,7 +88,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...formLinks(),
     ...agents((context.extension.packageJSON as { readonly version: string }).version),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
-    vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
+    vscode.commands.registerCommand('dynascope.chooseInterpreter', () => chooseInterpreter()),
     vscode.commands.registerCommand('dynascope.useEnvironmentWithTorch', () => mend('environment')),
     vscode.commands.registerCommand('dynascope.installPackage', () => mend('package')),
     vscode.commands.registerCommand('dynascope.openWalkthrough', () => vscode.commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`)),
@@ -104,6 +106,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
   );
   void server.restart();
+  void onInterpreterChanged(() => void server.restart()).then((listener) => listener && context.subscriptions.push(listener));
   void showSample(context);
 }
 

@@ -4,7 +4,7 @@ import type { LanguageClient } from 'vscode-languageclient/node';
 import { debugCommands } from './debugging/debugCommands';
 import { onHintsChanged, provideInlayHints } from './debugging/hintsAtStops';
 import { findInterpreter } from './environment/interpreter';
-import { isProblem, preflight } from './environment/preflight';
+import { isProblem, preflight, stateOf } from './environment/preflight';
 import { environmentWithTorch } from './environment/remedies';
 import { showDocument } from './runs/reportPanel';
 
@@ -28,6 +28,7 @@ export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private readonly hints = onHintsChanged(() => this.refreshHints());
   private ended = 0;
+  private environments = 0;
   private told = false;
   private turn: Promise<void> = Promise.resolve();
 
@@ -74,10 +75,12 @@ export class LanguageServer implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Lets the empty view say what the environment lacks, and what helps. */
-  private async tellEnvironment(kind: string): Promise<void> {
-    const isElsewhere = kind === 'noTorch' && (await environmentWithTorch()) !== undefined;
-    void vscode.commands.executeCommand('setContext', ENVIRONMENT, isElsewhere ? 'torchElsewhere' : kind);
+  /** Lets the empty view say what the environment lacks, and what helps; other environments may take a while to answer. */
+  private async tellEnvironment(state: ReturnType<typeof stateOf>): Promise<void> {
+    const turn = (this.environments += 1);
+    const tell = (value: string): void => void (turn === this.environments && vscode.commands.executeCommand('setContext', ENVIRONMENT, value));
+    tell(state);
+    if (state === 'noTorch' && (await environmentWithTorch())) tell('torchElsewhere');
   }
 
   private refreshHints(): void {
@@ -100,7 +103,7 @@ export class LanguageServer implements vscode.Disposable {
     void vscode.commands.executeCommand('setContext', STATE, 'starting');
     const interpreter = await findInterpreter(folder?.uri);
     const outcome = await preflight(interpreter, folder?.uri.fsPath);
-    await this.tellEnvironment(isProblem(outcome) ? (outcome.kind ?? 'broken') : outcome.torch ? 'ready' : 'noTorch');
+    void this.tellEnvironment(stateOf(outcome));
     if (isProblem(outcome)) {
       this.log.warn(`language server: ${outcome.detail}`);
       this.failed(outcome.message);
@@ -143,6 +146,7 @@ export class LanguageServer implements vscode.Disposable {
 
   /** Reports, once, that the server does not run although the interpreter can run it. */
   private crashed(why: string): void {
+    void this.tellEnvironment('ready');
     this.failed(why);
     if (this.told) return;
     this.told = true;

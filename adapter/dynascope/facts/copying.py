@@ -18,15 +18,17 @@ _SOURCES = """
     ORDER BY s.id"""
 
 
-def copy_run(reader: Reader, run: model.Run, to: Path | sqlite3.Connection, launch: str) -> int:
+def copy_run(reader: Reader, run: model.Run, to: Path | sqlite3.Connection, launch: str, after: int = 0) -> int:
     """Copy a run with all facts to a store in a file, or in memory; return how many compiles.
+
+    `after`: the number of the last compile that is left out.
 
     Raises StoreUnreadable, OSError and sqlite3.Error.
     """
     sources = reader.execute(_SOURCES, (run.id,)).fetchall()
     writer = Writer(to, structs.replace(run, launch=launch), {each[0]: each[1] for each in sources}.get)
     try:
-        numbers = [number for number, _, _ in sorted(reader.compile_ids(run.id))]
+        numbers = [number for number, _, _ in sorted(reader.compile_ids(run.id)) if number > after]
         for number in numbers:
             writer.copy(reader, number)
     finally:

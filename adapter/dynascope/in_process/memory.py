@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 import time
 import warnings
@@ -112,13 +113,18 @@ class MemoryStore:
             run = structs.replace(self._run, id=writer.run, ended=time.time())
             copy_run(reader, run, path, new_launch())
 
-    def add_runs(self, path: Path) -> None:
-        """Add what other processes have recorded into a store. Raises StoreUnreadable, OSError and sqlite3.Error."""
+    def add_compiles(self, path: Path, after: int) -> None:
+        """Add what other processes have recorded into a store since the compile of that number.
+
+        Raises StoreUnreadable, OSError and sqlite3.Error.
+        """
         with Reader.open(path) as reader, reader.unchanging(), self._lock:
             for run in reversed(reader.runs()):
-                if not self._run.torch_version:  # this process has not imported it
+                if all(number <= after for number, _, _ in reader.compile_ids(run.id)):
+                    continue
+                if "torch" not in sys.modules:  # the version is that of the first program
                     self._run.torch_version = run.torch_version
-                self._changes += copy_run(reader, run, self._opened()[0], self._launch)
+                self._changes += copy_run(reader, run, self._opened()[0], self._launch, after)
 
     def _this_process(self) -> Run:
         run = run_of_this_process(self._launch, self.began)

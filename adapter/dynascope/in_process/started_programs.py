@@ -1,4 +1,4 @@
-"""Record the programs that a block of this process starts, and add what they have compiled to the block's recording."""
+"""Record the programs that blocks of this process start, and add what they compile to the recording of the block."""
 
 from __future__ import annotations
 
@@ -10,40 +10,74 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dynascope.agent.recorder.installation import FACTS_ONLY
-from dynascope.agent.recorder.process import RECORD_VARIABLE
-from dynascope.facts.launches import LAUNCH_VARIABLE, new_launch
-from dynascope.facts.store import FILE_NAME, FOLDER_VARIABLE, StoreError
+from dynascope.agent.recorder import process
+from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME, StoreError
 from dynascope.in_process.recording import Recording, store_of
 
 
-@contextmanager
-def started_programs(recording: Recording) -> Iterator[None]:
-    """Record the Python programs that start meanwhile in this environment, as `dynascope run` does.
+class StartedPrograms:
+    """The programs that blocks of this process start: they write to one store, which is read after each block."""
 
-    What they have compiled by the end is in `recording` then. Where programs are recorded already (`dynascope run`,
-    DYNASCOPE_RECORD), they are left to that.
-    """
-    if os.environ.get(RECORD_VARIABLE):
-        yield
-        return
-    folder = tempfile.mkdtemp(prefix="dynascope-")
-    asked = {RECORD_VARIABLE: FACTS_ONLY, FOLDER_VARIABLE: folder, LAUNCH_VARIABLE: new_launch()}
-    before = {name: os.environ.get(name) for name in asked}
-    os.environ |= asked
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is not None:
-                os.environ[name] = value
-            elif os.environ.get(name) == asked[name]:
-                del os.environ[name]
-        path = Path(folder) / FILE_NAME
+    def __init__(self) -> None:
+        self._folder = ""
+        self.errors: list[str] = []
+        """Why what programs compile is not known."""
+
+    @contextmanager
+    def recorded(self, recording: Recording) -> Iterator[None]:
+        """Record the Python programs that start meanwhile in this environment.
+
+        What they, and those that began in an earlier block, have compiled by the end is in `recording` then. Where
+        programs are recorded already (`dynascope run`, DYNASCOPE_RECORD), they are left to that.
+        """
+        path = None if process.is_asked() else self._path()
+        if path is None:
+            yield
+            return
+        before, name = os.environ.get(process.STARTED_BY_VARIABLE), process.STARTED_BY_VARIABLE
+        seen = self._newest(path)
+        os.environ[name] = f"{os.getpid()}:{path.parent}"
+        try:
+            yield
+        finally:
+            os.environ.pop(name, None)
+            if before is not None:  # pytest in a test of pytest
+                os.environ[name] = before
+            self._add(recording, path, seen)
+
+    def remove(self) -> None:
+        """Remove the store. Programs that still run are not recorded any more."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def _path(self) -> Path | None:
+        """Return the path of the store; None where there can be none."""
+        try:
+            self._folder = self._folder or tempfile.mkdtemp(prefix="dynascope-")
+        except OSError as error:
+            self._note(error)
+            return None
+        return Path(self._folder) / FILE_NAME
+
+    def _newest(self, path: Path) -> int:
+        """Return the number of the newest compile; 0 before there is one."""
+        if not path.exists():
+            return 0
+        try:
+            with Reader.open(path) as reader:
+                return int(reader.execute("SELECT coalesce(max(id), 0) FROM compile").fetchone()[0])
+        except (StoreError, sqlite3.Error) as error:
+            self._note(error)
+            return 0
+
+    def _add(self, recording: Recording, path: Path, seen: int) -> None:
         try:
             if path.exists():
-                store_of(recording).add_runs(path)
+                store_of(recording).add_compiles(path, seen)
         except (StoreError, OSError, sqlite3.Error) as error:
-            store_of(recording).say(f"what the programs compiled that were started is not told: {error}")
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._note(error)
+
+    def _note(self, error: Exception) -> None:
+        self.errors.append(f"What the programs compile that tests start is not known: {error}")

@@ -27,10 +27,13 @@ export const offered: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: () => [{ ...CURRENT_FILE }, { ...COMPILE_TIME_ONLY }],
 };
 
-/** Shows the user a problem and offers help; `again` does what was asked for once the problem is gone. */
-export type ReportProblem = (problem: Problem, again: () => unknown) => void;
+/** Shows the user a problem of a resource's interpreter and offers help; `again` does what was asked for once it is gone. */
+export type ReportProblem = (problem: Problem, again: () => unknown, resource?: vscode.Uri) => void;
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
+  /** The last configuration before variables were replaced, such as the path of an interpreter. */
+  private asked: vscode.DebugConfiguration | undefined;
+
   constructor(
     private readonly log: vscode.LogOutputChannel,
     private readonly reportProblem: ReportProblem,
@@ -47,6 +50,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       void vscode.window.showInformationMessage(vscode.l10n.t('Open the Python file to debug, then press F5.'));
       return undefined;
     }
+    this.asked = given;
     const configuration: vscode.DebugConfiguration = empty ? { ...given, ...CURRENT_FILE } : { ...given };
     if (configuration.request !== 'launch') return configuration;
     if (!configuration['program'] && !configuration['module'] && !configuration['code']) configuration['program'] = '${file}';
@@ -64,17 +68,18 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const interpreter = await interpreterOf(configuration, folder);
     this.log.info(`interpreter: ${interpreter.command.join(' ')} (from ${interpreter.origin})`);
     const cwd = folder?.uri.fsPath;
-    const again = (): unknown => vscode.debug.startDebugging(folder, configuration);
+    const asked = this.asked ?? configuration;
+    const again = (): unknown => vscode.debug.startDebugging(folder, asked.type ? asked : { ...CURRENT_FILE });
     const outcome = await preflight(interpreter, cwd, configuration.request === 'launch');
     if (isProblem(outcome)) {
-      this.reportProblem(outcome, again);
+      this.reportProblem(outcome, again, folder?.uri);
       return undefined;
     }
     this.log.info(`Python ${outcome.python}, dynascope ${outcome.version || '(from a source tree)'}`);
     if (configuration.request !== 'launch') return configuration;
     const problem = readEnvFile(configuration);
     if (problem) {
-      this.reportProblem(problem, again);
+      this.reportProblem(problem, again, folder?.uri);
       return undefined;
     }
     return { ...configuration, python: [...interpreter.command] };

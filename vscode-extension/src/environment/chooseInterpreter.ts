@@ -59,12 +59,11 @@ export async function describe(file: string): Promise<string> {
 }
 
 /** Shows the Python extension's picker if it is installed, else one for the setting `dynascope.python`; returns whether one may have been chosen. */
-export async function chooseInterpreter(): Promise<boolean> {
+export async function chooseInterpreter(resource?: vscode.Uri): Promise<boolean> {
   if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
-    const chosen = (): string | undefined => JSON.stringify(extensionsChoice());
-    const before = chosen();
+    const before = extensionsChoice(resource);
     await vscode.commands.executeCommand('python.setInterpreter');
-    return chosen() !== before;
+    return extensionsChoice(resource) !== before;
   }
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
   let file = await pick(candidates(folders, process.env));
@@ -77,9 +76,10 @@ export async function chooseInterpreter(): Promise<boolean> {
   return true;
 }
 
-function extensionsChoice(): unknown {
+function extensionsChoice(resource: vscode.Uri | undefined): string | undefined {
   const { isActive, exports } = vscode.extensions.getExtension<PythonExtension | undefined>(PYTHON_EXTENSION) ?? {};
-  return isActive ? exports?.environments.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri).path : undefined;
+  const where = resource ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  return isActive ? exports?.environments.getActiveEnvironmentPath(where).path : undefined;
 }
 
 function pick(files: readonly string[]): Promise<string | undefined> {

@@ -10,16 +10,22 @@ export function bundled(extension: vscode.Uri): string {
   return wheel ? path.join(folder, wheel) : path.dirname(extension.fsPath);
 }
 
-/** Runs `command` (an interpreter, then `-m pip install`) for `source` in a terminal; returns whether it succeeded. */
-export async function install([python = '', ...command]: readonly string[], source: string): Promise<boolean> {
-  const run = new vscode.ProcessExecution(python, [...command, source]);
-  const task = new vscode.Task({ type: 'dynascope' }, vscode.TaskScope.Global, vscode.l10n.t('Install dynascope'), 'Dynascope', run);
+/** Runs `command` (`pip install` of an interpreter, or uv's) for `source` in a terminal; says where it fails, and returns whether it succeeded. */
+export async function install([program = '', ...given]: readonly string[], source: string): Promise<boolean> {
+  const run = new vscode.ProcessExecution(program, [...given, source]);
+  const task = new vscode.Task({ type: 'dynascope', task: 'install' }, vscode.TaskScope.Global, vscode.l10n.t('Install dynascope'), 'Dynascope', run);
   const execution = await vscode.tasks.executeTask(task);
-  return new Promise((resolve) => {
-    const ended = vscode.tasks.onDidEndTaskProcess((end) => {
-      if (end.execution !== execution) return;
-      ended.dispose();
-      resolve(end.exitCode === 0);
-    });
+  const succeeded = await new Promise<boolean>((resolve) => {
+    const listeners = [
+      vscode.tasks.onDidEndTaskProcess((end) => settle(end.execution, end.exitCode === 0)),
+      vscode.tasks.onDidEndTask((end) => settle(end.execution, false)), // one that was terminated, or never began
+    ];
+    const settle = (of: vscode.TaskExecution, outcome: boolean): void => {
+      if (of !== execution) return;
+      listeners.forEach((each) => void each.dispose());
+      resolve(outcome);
+    };
   });
+  if (!succeeded) void vscode.window.showErrorMessage(vscode.l10n.t('dynascope was not installed; the terminal says why. By hand: {0}', [program, ...given, source].join(' ')));
+  return succeeded;
 }

@@ -47,6 +47,16 @@ async function fromPythonExtension(resource: vscode.Uri | undefined): Promise<st
   }
 }
 
+/** Calls `changed` when the Python extension's choice changes, if it is installed; returns what ends that. */
+export async function onInterpreterChanged(changed: () => void): Promise<vscode.Disposable | undefined> {
+  try {
+    const python = await vscode.extensions.getExtension<PythonExtension | undefined>(PYTHON_EXTENSION)?.activate();
+    return python?.environments.onDidChangeActiveEnvironmentPath(changed);
+  } catch {
+    return undefined; // see above
+  }
+}
+
 export function expandHome(file: string): string {
   return file.startsWith('~/') ? path.join(os.homedir(), file.slice(2)) : file;
 }

@@ -13,6 +13,9 @@ export interface Problem {
   readonly detail: string;
   /** undefined: the environment is in order, and the launch configuration is not. */
   readonly kind?: EnvironmentProblem;
+  readonly origin?: Origin;
+  /** torch's version, empty where there is none, or where that is not known. */
+  readonly torch?: string;
   /** The command that installs the package dynascope, without its path, where that is what helps. */
   readonly install?: readonly string[];
 }
@@ -27,25 +30,31 @@ interface Probe {
   readonly version: string;
   /** torch's version, empty where there is none. */
   readonly torch: string;
+  readonly pip: boolean;
 }
 
 const MARK = 'dynascope-probe:';
 const TIMEOUT_MS = 60_000;
-const MINIMUM_PYTHON = '3.11';
-const MINIMUM_TORCH = '2.11';
+export const MINIMUM_PYTHON = '3.11';
+export const MINIMUM_TORCH = '2.11';
 
-// Runs on any Python 3, to report an old one as such. Imports the command's own modules, but never torch.
+// Runs on any Python 3, to report an old one as such. Imports the command's own modules, but never torch, and nothing from
+// the current folder, where the program runs as well.
 const PROBE = `
-import json, sys
+import sys
+if sys.path[0] == "":
+    del sys.path[0]
+import json
 found = {"executable": sys.executable, "python": "%d.%d.%d" % sys.version_info[:3], "old": sys.version_info < (3, 11),
-         "missing": [], "error": "", "version": "", "torch": ""}
+         "missing": [], "error": "", "version": "", "torch": "", "pip": False}
 if not found["old"]:
     import importlib.metadata
     import importlib.util
     try:
         found["torch"] = importlib.metadata.version("torch")
     except Exception:
-        pass
+        found["torch"] = "unknown" if importlib.util.find_spec("torch") else ""
+    found["pip"] = importlib.util.find_spec("pip") is not None
     found["missing"] = [n for n in ("dynascope", "msgspec", "click", "debugpy") if importlib.util.find_spec(n) is None]
     if not found["missing"]:
         try:
@@ -77,7 +86,7 @@ export async function preflight(interpreter: Interpreter, cwd: string | undefine
   const run = await probe(executable, [...args, '-c', PROBE], cwd);
   const line = run.stdout.split('\n').find((text) => text.startsWith(MARK));
   if (line) return judge(JSON.parse(line.slice(MARK.length)) as Probe, interpreter, needsTorch);
-  return { message: unusable(executable, interpreter.origin, run), detail: describe(interpreter, run), kind: 'noPython' };
+  return { message: unusable(executable, interpreter.origin, run), detail: describe(interpreter, run), kind: 'noPython', origin: interpreter.origin };
 }
 
 export function isProblem(outcome: Ready | Problem): outcome is Problem {
@@ -102,53 +111,44 @@ function judge(found: Probe, interpreter: Interpreter, needsTorch: boolean): Rea
   const where = `${interpreter.command[0]} (from ${interpreter.origin})`;
   const lack = found.missing.length > 0 ? `, without ${found.missing.join(', ')}` : '';
   const detail = `${where}: Python ${found.python} at ${found.executable}${lack}${found.error ? `, ${found.error}` : ''}`;
+  const about = { detail, origin: interpreter.origin, torch: found.torch };
   if (found.old) {
-    return {
-      message: vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. Choose another interpreter.', MINIMUM_PYTHON, where, found.python),
-      detail,
-      kind: 'oldPython',
-    };
+    const message = vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. Choose another interpreter.', MINIMUM_PYTHON, where, found.python);
+    return { message, kind: 'oldPython', ...about };
   }
-  const lacksDynascope = found.missing.includes('dynascope');
-  if (!found.torch && (needsTorch || lacksDynascope)) {
-    return { message: vscode.l10n.t('torch is not installed in {0}. Choose the interpreter that runs your program.', where), detail, kind: 'noTorch' };
+  if (needsTorch && !found.torch) {
+    return { message: vscode.l10n.t('torch is not installed in {0}. Choose the interpreter that runs your program.', where), kind: 'noTorch', ...about };
   }
-  if (found.torch && older(found.torch, MINIMUM_TORCH)) {
-    return {
-      message: vscode.l10n.t('Dynascope needs torch {0} or later, but {1} has torch {2}. Choose another interpreter.', MINIMUM_TORCH, where, found.torch),
-      detail,
-      kind: 'oldTorch',
-    };
+  if (needsTorch && older(found.torch, MINIMUM_TORCH)) {
+    const message = vscode.l10n.t('Dynascope needs torch {0} or later, but {1} has torch {2}. Choose another interpreter.', MINIMUM_TORCH, where, found.torch);
+    return { message, kind: 'oldTorch', ...about };
   }
-  if (lacksDynascope) {
-    return {
-      message: vscode.l10n.t('The package dynascope is not installed in {0}. Install the one that comes with this extension, or choose another interpreter.', where),
-      detail,
-      kind: 'noDynascope',
-      install: [found.executable, '-m', 'pip', 'install'],
-    };
+  const pip = found.pip ? [found.executable, '-m', 'pip', 'install'] : ['uv', 'pip', 'install', '--python', found.executable];
+  if (found.missing.includes('dynascope')) {
+    const message = vscode.l10n.t('The package dynascope is not installed in {0}. Install the one that comes with this extension, or choose another interpreter.', where);
+    return { message, kind: 'noDynascope', install: pip, ...about };
   }
   if (found.missing.length > 0) {
-    return {
-      message: vscode.l10n.t('dynascope is in {0}, but {1}, which it needs, is not. Run `{2} -m pip install {3}`.', where, found.missing.join(', '), found.executable, found.missing.join(' ')),
-      detail,
-      kind: 'noDynascope',
-      install: [found.executable, '-m', 'pip', 'install'],
-    };
+    const message = vscode.l10n.t('dynascope is in {0}, but {1}, which it needs, is not. Run `{2} {3}`.', where, found.missing.join(', '), pip.join(' '), found.missing.join(' '));
+    return { message, kind: 'noDynascope', install: pip, ...about };
   }
   if (found.error) {
-    return {
-      message: vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the one that comes with this extension.', where, found.error),
-      detail,
-      kind: 'broken',
-      install: [found.executable, '-m', 'pip', 'install', '--force-reinstall', '--no-deps'],
-    };
+    const message = vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the one that comes with this extension.', where, found.error);
+    return { message, kind: 'broken', install: [...pip, found.pip ? '--force-reinstall' : '--reinstall', '--no-deps'], ...about };
   }
   return { python: found.python, version: found.version, torch: found.torch };
 }
 
-/** Whether a version such as `2.9.1+cpu` is before another. */
-function older(version: string, than: string): boolean {
+/** Returns what the empty view says of an environment: a kind of problem, or `ready`. */
+export function stateOf(outcome: Ready | Problem): EnvironmentProblem | 'ready' {
+  const lacksPackage = !isProblem(outcome) || outcome.kind === 'noDynascope';
+  if (lacksPackage && !outcome.torch) return 'noTorch';
+  if (lacksPackage && outcome.torch && older(outcome.torch, MINIMUM_TORCH)) return 'oldTorch';
+  return isProblem(outcome) ? (outcome.kind ?? 'broken') : 'ready';
+}
+
+/** Whether a version such as `2.9.1+cpu` is before another; not if it is unknown. */
+export function older(version: string, than: string): boolean {
   const [one = [], other = []] = [version, than].map((each) => each.split('.').map((part) => Number.parseInt(part, 10)));
   const [major = 0, minor = 0] = one;
   const [otherMajor = 0, otherMinor = 0] = other;

@@ -21,7 +21,7 @@ export function recordFile(report: ReportProblem, show: () => Promise<void>): (r
     const interpreter = await findInterpreter(file);
     const outcome = await preflight(interpreter, cwd, true);
     if (isProblem(outcome)) {
-      report(outcome, () => record(file));
+      report(outcome, () => record(file), file);
       return;
     }
     await vscode.workspace.saveAll(false);

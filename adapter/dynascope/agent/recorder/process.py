@@ -5,6 +5,8 @@ DYNASCOPE_RECORD=facts   the same, without graphs and generated code
 DYNASCOPE_RECORD=guards  the same as 1, with what guards cost: after each compile they are measured
 DYNASCOPE_FACTS=FOLDER   write there instead of `.dynascope` in the current folder when recording begins
 DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; set by the first, inherited by the others
+DYNASCOPE_STARTED_BY=PID:FOLDER
+                         record facts into that folder, in any process but that one (`in_process.started_programs`)
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.program import collector, this_process
 from dynascope.agent.recorder.imported_sources import ImportedSources
-from dynascope.agent.recorder.installation import RecorderInstallation, version
+from dynascope.agent.recorder.installation import FACTS_ONLY, RecorderInstallation, version
 from dynascope.facts import store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.in_progress import Board
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from dynascope.agent.recorder.shown_compile import ShownCompile
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
+STARTED_BY_VARIABLE = "DYNASCOPE_STARTED_BY"
 
 _LAST = -1000
 """A priority of `multiprocessing`, after those that programs have."""
@@ -50,6 +53,18 @@ _abandoned: list[Writer] = []
 def begin() -> None:
     """Record every compile from now on; a second call does nothing. Never imports torch."""
     _begun().begin()
+
+
+def is_asked() -> bool:
+    """Whether the environment asks this process to record itself."""
+    return os.environ.get(RECORD_VARIABLE, "") not in ("", "0")
+
+
+def ask_if_started_by_another() -> None:
+    """Let a process whose parent records what it starts be asked, and its children."""
+    parent, _, folder = os.environ.get(STARTED_BY_VARIABLE, "").partition(":")
+    if folder and parent != str(os.getpid()) and not is_asked():
+        os.environ[RECORD_VARIABLE], os.environ[store.FOLDER_VARIABLE] = FACTS_ONLY, folder
 
 
 def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Callable[[], None]:

@@ -19,6 +19,7 @@ from dynascope.wire.to_agent import Evaluate
 
 Answer = Callable[[Any, Any], Any]
 """Serves a request (second argument) with the inspection of a stop (first argument)."""
+CANCELLED = "cancelled"
 NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 
@@ -48,7 +49,7 @@ def serve(
             inspection.evaluation_changed = False
             session.stops.invalidate(["variables"])
     except Cancelled:
-        result = Failure(id=request.id, message="cancelled")
+        result = Failure(id=request.id, message=CANCELLED)
     except BaseException as error:  # raised by a signal handler: Ctrl-C ends an expression, otherwise the stop
         result = Failure(id=request.id, message=f"interrupted by {type(error).__name__}")
         raised = None if is_evaluation else error

@@ -16,7 +16,7 @@ from dynascope.agent.program.threads import all_frames, program_frames
 from dynascope.agent.program.user_code import is_torch_dynamo
 from dynascope.agent.session.requests.registry import AT_STOP
 from dynascope.agent.session.session import AgentSession, current_session
-from dynascope.agent.session.stopped_thread import serve
+from dynascope.agent.session.stopped_thread import CANCELLED, serve
 from dynascope.wire.beyond_dap import FormattedStackBody
 from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, StackFrame, Variable, VariablesBody
 from dynascope.wire.from_agent import Failure, Reply
@@ -26,8 +26,8 @@ from dynascope.wire.to_agent import Evaluate, FormatStack, Scopes, Variables
 Body = TypeVar("Body")
 SECONDS = 40.0
 """The longest time to wait for an answer: a notebook shows nothing of a cell in the meantime."""
-_OFTEN = 0.2
-"""Seconds after which it is looked whether the thread is still stopped."""
+_OFTEN, _CANCELLING = 0.2, 5.0
+"""Seconds after which it is looked whether the thread is still stopped, and for which a late answer is cancelled."""
 _NONE_STOPPED = "No thread is stopped at compile time. A breakpoint of a debugger stops one: `%dynascope attach`."
 _ids = itertools.count(-1, -1)
 """The ids of requests; those of the adapter are positive."""
@@ -95,21 +95,26 @@ class AskedThread:
             raise NotAnswered(f"{self.name} has gone on.")
         answer = self._wait(answers, request.id)
         if isinstance(answer, Failure):
-            raise NotAnswered(answer.message)
+            is_late = answer.message == CANCELLED
+            raise NotAnswered(f"It was cancelled: it took {SECONDS:.0f} s." if is_late else answer.message)
         return msgspec.json.decode(answer.body, type=body)
 
     def _wait(self, answers: queue.SimpleQueue[Reply | Failure], request_id: int) -> Reply | Failure:
         end = time.monotonic() + SECONDS
+        cancel = partial(self._session.stops.cancellation.cancel, request_id)
         while True:
             try:
                 return answers.get(timeout=_OFTEN)
             except queue.Empty:
-                is_stopped = self._ident in self._session.stops.stopped_threads()
-            if not is_stopped or time.monotonic() > end:
-                self._session.stops.cancellation.cancel(request_id)
-                told = (
-                    f"has not answered for {SECONDS:.0f} s: it may serve the debugger."
-                    if is_stopped
-                    else "has gone on."
-                )
-                raise NotAnswered(f"{self.name} {told}")
+                pass
+            except BaseException:
+                cancel()
+                raise
+            if self._ident not in self._session.stops.stopped_threads():
+                cancel()
+                raise NotAnswered(f"{self.name} has gone on.")
+            late = time.monotonic() - end
+            if late > 0:
+                cancel()  # again and again: see `Cancellation.cancel`
+            if late > _CANCELLING:
+                raise NotAnswered(f"{self.name} has not answered for {SECONDS:.0f} s, and goes on with what was asked.")
