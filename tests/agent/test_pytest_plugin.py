@@ -19,6 +19,7 @@ from tests.support.fork_server import search_path
 from tests.support.marks import PROGRAMS
 from tests.support.terminal.terminal import Terminal
 
+pytestmark = pytest.mark.real_processes  # a test of the suite starts a program
 PLUGIN = ["-p", "no:cacheprovider"]
 if not entry_points(group="pytest11", name="dynascope"):  # an environment that was made before there was one
     PLUGIN += ["-p", "dynascope.pytest_plugin"]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Interpreter } from '../src/environment/interpreter';
-import { isProblem, preflight } from '../src/environment/preflight';
+import { isProblem, preflight, stateOf } from '../src/environment/preflight';
 import { interpreterThatSays, program, write } from './support';
 
 const from = (file: string, origin: Interpreter['origin'] = 'launch.json'): Interpreter => ({ command: [file], origin });
@@ -47,8 +47,26 @@ test('no torch: said where a program is to run, or dynascope is missing too; els
   const without = from(interpreterThatSays({ torch: '' }));
   expect(await preflight(without, undefined)).toMatchObject({ torch: '' });
   expect(await preflight(without, undefined, true)).toMatchObject({ kind: 'noTorch' });
-  expect(await problemOf(from(interpreterThatSays({ torch: '', missing: ['dynascope'] })))).toContain('torch is not installed in');
-  expect(await preflight(from(interpreterThatSays({ torch: '', missing: ['dynascope'] })), undefined)).toMatchObject({ kind: 'noTorch' });
+  const neither = from(interpreterThatSays({ torch: '', missing: ['dynascope'] }));
+  expect(await preflight(neither, undefined)).toMatchObject({ kind: 'noDynascope' });
+  expect(await preflight(neither, undefined, true)).toMatchObject({ kind: 'noTorch' });
+});
+});
+
+test('what the empty view says: torch before the package, and what is too old', async () => {
+  const said = async (found: Record<string, unknown>): Promise<string> => stateOf(await preflight(from(interpreterThatSays(found)), undefined));
+  expect(await said({})).toBe('ready');
+  expect(await said({ torch: '' })).toBe('noTorch');
+  expect(await said({ torch: '', missing: ['dynascope'] })).toBe('noTorch');
+  expect(await said({ torch: '2.5.1', missing: ['dynascope'] })).toBe('oldTorch');
+  expect(await said({ missing: ['dynascope'] })).toBe('noDynascope');
+  expect(await said({ error: 'ImportError' })).toBe('broken');
+  expect(await said({ old: true })).toBe('oldPython');
+});
+
+test('without pip, uv installs', async () => {
+  const outcome = await preflight(from(interpreterThatSays({ missing: ['dynascope'], pip: false })), undefined);
+  expect(outcome).toMatchObject({ install: ['uv', 'pip', 'install', '--python', '/env/bin/python'] });
 });
 
 test('a torch that is too old', async () => {
@@ -70,5 +88,5 @@ test('an installation that cannot be imported: the exception', async () => {
 
 test('the probe runs on a real Python', async () => {
   const interpreter: Interpreter = { command: ['python3', '-I', '-S'], origin: 'PATH' };
-  expect(await problemOf(interpreter)).toMatch(/torch is not installed|needs Python 3\.11/);
+  expect(await problemOf(interpreter)).toMatch(/dynascope is not installed|needs Python 3\.11/);
 });

@@ -30,7 +30,7 @@ export function program(javascript: string): string {
 
 /** A stand-in for an interpreter that answers the preflight with `found`. */
 export function interpreterThatSays(found: Record<string, unknown>): string {
-  const answer = { executable: '/env/bin/python', python: '3.12.1', old: false, missing: [], error: '', version: '0.1.0', torch: '2.13.0+cpu', ...found };
+  const answer = { executable: '/env/bin/python', python: '3.12.1', old: false, missing: [], error: '', version: '0.1.0', torch: '2.13.0+cpu', pip: true, ...found };
   return program(`console.log('a line of sitecustomize'); console.log('dynascope-probe:' + ${JSON.stringify(JSON.stringify(answer))});`);
 }
 

@@ -15,7 +15,7 @@ def given_name(path: str) -> str | None:
 
 
 def short_name(path: str) -> str:
-    """Return the name of a file in a text: `In [3]` for a cell, for any other its own without folders."""
+    """Return the name of a file in a text: `In [3]` for a cell, else its own without folders."""
     return given_name(path) or os.path.basename(path)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dynascope import console
 from dynascope.agent.session.api.at_stop import AskedThread, NotAnswered, stopped_threads
 from dynascope.terminal.printing import Printer
-from dynascope.wire.dap import Scope, StackFrame, Variable
+from dynascope.wire.dap import Scope, Variable
 
 _PAGE = 100
 """The most rows of an answer."""
@@ -21,7 +21,7 @@ _FRAME = re.compile(r"\s+--frame[ =](\d+)$")
 
 
 def told(line: str) -> str:
-    """Return the answer of each stop to a line such as `guards x`. Raises NotAnswered where none has one."""
+    """Return the answer of each stop to a line such as `guards x`. Raises NotAnswered."""
     match = _FRAME.search(line)
     number, line = (int(match[1]), line[: match.start()]) if match is not None else (0, line)
     written = io.StringIO()
@@ -47,34 +47,33 @@ def _answer(printer: Printer, thread: AskedThread, line: str, number: int) -> No
     if number >= len(frames) or not frames[number].id:
         where = "runs: its debugger shows it" if number < len(frames) else "is not there: `%dynascope where` lists them"
         raise NotAnswered(f"Frame {number} {where}.")
-    frame, (word, _, rest) = frames[number], line.partition(" ")
-    command = console.asked(line)
-    if word == "print" and rest:
-        line = rest
-    elif command is None or command.command.needs != "stop":
-        _print_scope(printer, thread, frame, line)
+    frame, is_command = frames[number], any(line == entry.name for entry in console.all_commands())
+    scopes = thread.scopes(frame)
+    scope = next((each for each in scopes if f"{line} ".casefold().startswith(f"{each.name} ".casefold())), None)
+    if scope is not None and scope.name != "Guards":  # a command of the debug console, too
+        _print_scope(printer, thread, scope, line[len(scope.name) :].strip())
         return
-    elif command.variable:  # a variable of that name is not meant
-        line += "?"
-    result = thread.evaluate(frame, line)
+    try:
+        # with a question mark no variable of that name is meant
+        result = thread.evaluate(frame, f"{line}?" if is_command else line.removeprefix("print "))
+    except NotAnswered:
+        if not line.isidentifier() or is_command:
+            raise
+        asked = ", ".join(_can_be_asked(scopes))
+        raise NotAnswered(f"There is no `{line}` here: ask for {asked}.") from None
     printer.say(result.result)
     _print(printer, thread.rows(result.variables_reference, _PAGE + 1))
 
 
-def _print_scope(printer: Printer, thread: AskedThread, frame: StackFrame, line: str) -> None:
-    """Print the rows of the scope whose name the line begins with, those that contain the rest of it."""
-    scopes = thread.scopes(frame)
-    found = next((each for each in scopes if f"{line} ".casefold().startswith(f"{each.name} ".casefold())), None)
-    if found is None:
-        raise NotAnswered(f"There is no `{line}` here: ask for {', '.join(_can_be_asked(scopes))}.")
-    text = line[len(found.name) :].strip().casefold()
+def _print_scope(printer: Printer, thread: AskedThread, scope: Scope, text: str) -> None:
+    """Print the rows of a scope, those that contain a text."""
     if not text:
-        _print(printer, thread.rows(found.variables_reference, _PAGE + 1))
+        _print(printer, thread.rows(scope.variables_reference, _PAGE + 1))
         return
-    rows = thread.rows(found.variables_reference)
-    rows = [row for row in rows if text in f"{row.name} {row.value} {row.type or ''}".casefold()]
+    rows, folded = thread.rows(scope.variables_reference), text.casefold()
+    rows = [row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
     if not rows:
-        raise NotAnswered(f"{found.name} has no row with `{text}`.")
+        raise NotAnswered(f"{scope.name} has no row with `{text}`.")
     _print(printer, rows)
 
 

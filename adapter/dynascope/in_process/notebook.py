@@ -61,7 +61,7 @@ def load(shell: Any, listen: Callable[[], tuple[str, int]]) -> None:
             _refuse(f"the cell raised {type(error).__name__}")
 
     def ask(line: str) -> None:
-        """Let a debugger attach to this kernel (`attach`), or tell what is at a stop (`where`, `locals`)."""
+        """Let a debugger attach to this kernel (`attach`), or tell what is at a stop (`locals`)."""
         if line.split() == ["attach"]:
             host, port = listen()
             print(how_to_attach(host, port, "Attach to the Notebook"))

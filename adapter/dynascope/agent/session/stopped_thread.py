@@ -29,7 +29,7 @@ def serve(
     handler: Answer | str,
     send: Callable[[Reply | Failure], object] | None = None,
 ) -> None:
-    """Serve a request on the stopped thread, and send a reply in every case; with `send` not to the adapter."""
+    """Serve a request on the stopped thread, and send a reply, by default to the adapter."""
     from dynascope.agent.inspection.values import EvaluationError
 
     inspection, is_evaluation = session.stops.inspection(), isinstance(request, Evaluate)

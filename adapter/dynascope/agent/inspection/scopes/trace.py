@@ -61,8 +61,9 @@ _EMPTY = "(not recorded: it is in compiles that begin once something has stopped
 
 
 def guards_heading(names: Names) -> Heading:
-    """Return Guards: the guards so far by what they are on, with its value and the line that created the first.
+    """Return Guards: the guards so far, by what they are on, with its value.
 
+    Each has the line that created the first.
     Where they do not fit into one page, each has a row. Where they do, those on inner parts of torch are below a row
     for each part.
     """

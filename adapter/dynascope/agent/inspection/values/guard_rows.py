@@ -55,7 +55,10 @@ def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
 
 
 def guard_row(fact: GuardFact, sources: GuardedSources | None = None) -> Row:
-    """Return the row of a guard on a source or on global state; `sources` tells names and values."""
+    """Return the row of a guard on a source or on global state.
+
+    `sources` tells the name and the value.
+    """
     return _row(fact, fact.kind, sources, few(lambda options: list(_details(options, fact))))
 
 
@@ -69,7 +72,7 @@ def _row(fact: GuardFact, kinds: str, sources: GuardedSources | None, children: 
 
 
 def guard_rows(facts: Iterable[GuardFact], sources: GuardedSources) -> Iterator[Row]:
-    """Yield a row for each source in the order of its first guard; those of several are below a row of their own."""
+    """Yield a row for each source in the order of its first guard; several guards are below it."""
     by_source: dict[str, list[GuardFact]] = {}
     for fact in facts:
         by_source.setdefault(fact.source or fact.kind, []).append(fact)

@@ -51,7 +51,7 @@ class History(Protocol):
         """Return what became of a value."""
 
     def of_guard(self, source: str, kind: str | None = None) -> list[HistoryEntry] | None:
-        """Return the line that first needed this guard; without a kind, those of all guards on the source."""
+        """Return the line that first needed this guard; without a kind, those of all on the source."""
 
     def of_symbol(self, name: str) -> list[HistoryEntry] | None:
         """Return the lines that made and decided this symbol."""

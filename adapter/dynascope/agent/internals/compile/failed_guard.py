@@ -135,9 +135,9 @@ def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> An
 
 
 def object_of(source: str, output: Any, missing: Any = None) -> Any:
-    """Return the value that a source (`L['x'].shape`) has in the call that is traced; `missing` if it cannot be read.
+    """Return the value that a source (`L['x'].shape`) has in the call that is traced.
 
-    Reads `OutputGraph.local_scope` and `.global_scope` (2.0).
+    Returns `missing` if it cannot be read. Reads `OutputGraph.local_scope` and `.global_scope` (2.0).
     """
     scope = {"L": output.local_scope, "G": output.global_scope}
     frame = types.SimpleNamespace(f_locals=scope, f_globals={})
@@ -256,7 +256,7 @@ def value_text(value: Any) -> str:
 
 
 def _is_one_of(kind: type, kinds: Iterable[object]) -> bool:
-    """Whether a class is one of some; `in` would call `__eq__` and `__hash__` of the program's metaclass."""
+    """Whether a class is one of some; `in` would call methods of the program's metaclass."""
     return any(kind is each for each in kinds)
 
 

@@ -38,7 +38,7 @@ class NotAnswered(Exception):
 
 
 def stopped_threads() -> list[AskedThread]:
-    """Return the threads that are stopped at compile time, by name. Raises NotAnswered where none is."""
+    """Return the threads that are stopped at compile time. Raises NotAnswered where none is."""
     session = current_session()
     stopped = session.stops.stopped_threads() if session is not None else set()
     threads = sorted((each for each in threading.enumerate() if each.ident in stopped), key=lambda each: each.name)
