@@ -51,7 +51,6 @@ test('no torch: said where a program is to run, or dynascope is missing too; els
   expect(await preflight(neither, undefined)).toMatchObject({ kind: 'noDynascope' });
   expect(await preflight(neither, undefined, true)).toMatchObject({ kind: 'noTorch' });
 });
-});
 
 test('what the empty view says: torch before the package, and what is too old', async () => {
   const said = async (found: Record<string, unknown>): Promise<string> => stateOf(await preflight(from(interpreterThatSays(found)), undefined));
