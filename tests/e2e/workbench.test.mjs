@@ -386,7 +386,7 @@ test('an interpreter that does not exist, has no torch, or no dynascope, is name
   const toast = page.locator('.notifications-toasts .notification-list-item');
   await toast.first().waitFor();
   assert.match(await notifications(page), /There is no Python interpreter \/nowhere\/python \(from launch\.json\)/);
-  assert.equal(await toast.first().locator('.monaco-button', { hasText: 'Choose Interpreter' }).count(), 1);
+  assert.equal(await toast.first().locator('.monaco-button', { hasText: 'Open launch.json' }).count(), 1);
   await workbench.screenshot('no-interpreter');
   await toast.first().locator('.monaco-button', { hasText: 'Show Log' }).click();
   await page.locator('.panel .view-line:visible', { hasText: 'failed: ENOENT' }).first().waitFor();
