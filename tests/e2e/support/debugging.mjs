@@ -191,12 +191,12 @@ export async function evaluate(page, expression, pattern) {
   await consoleShows(page, pattern);
 }
 
-export async function consoleShows(page, pattern, timeout = 30_000) {
+export async function consoleShows(page, pattern) {
   try {
     await page.waitForFunction(
       (source) => [...document.querySelectorAll('.repl .monaco-list-row')].some((row) => new RegExp(source).test(row.innerText.replace(/\u00a0/g, ' '))),
       pattern.source,
-      { timeout },
+      { timeout: 30_000 },
     );
   } catch {
     const rows = await page.locator('.repl .monaco-list-row').allInnerTexts();
