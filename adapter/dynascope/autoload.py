@@ -1,6 +1,6 @@
 """Record and listen if the environment asks: `import torch` calls these in every program of the environment.
 
-DYNASCOPE_RECORD=1           record (`dynascope.agent.recorder.process`)
+DYNASCOPE_RECORD=1           record (`dynascope.agent.recorder.process`, which has DYNASCOPE_STARTED_BY, too)
 DYNASCOPE_LISTEN=0           call `dynascope.listen()` with a free port; `5678` or `HOST:5678` with that one
 
 They are entry points of the group `torch.backends` (torch 2.5). They import nothing unless they are asked, and never
@@ -16,7 +16,7 @@ LISTEN_VARIABLE = "DYNASCOPE_LISTEN"
 
 
 def record_if_asked() -> None:
-    """Record the compiles of this process if DYNASCOPE_RECORD says so."""
+    """Record the compiles of this process if the environment asks."""
     if not {"DYNASCOPE_RECORD", "DYNASCOPE_STARTED_BY"} & {*os.environ}:
         return
     try:

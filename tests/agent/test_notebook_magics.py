@@ -177,13 +177,13 @@ def test_a_breakpoint_in_a_cell_stops_while_dynamo_traces_it(kernel: Kernel):
                 ]
                 assert "f32[3]  TENSOR_MATCH at In [3]:3" in run("%dynascope guards x")
                 assert "This is the first compile of f." in run("%dynascope why")
-                assert "Frame 7 is not there: `%dynascope where` lists them." in run("%dynascope locals --frame 7")
+                assert "There is no frame 7: `%dynascope where` lists the frames." in run("%dynascope locals --frame 7")
                 assert "No guard so far contains `nothing`." in run("%dynascope guards nothing")
                 assert "There is no `nothing` here: ask for where, print EXPRESSION, locals, " in run(
                     "%dynascope nothing"
                 )
                 assert "Locals has no row with `nothing`." in run("%dynascope locals nothing")
-                assert "Frame 1 runs: its debugger shows it." in run("%dynascope locals --frame 1")
+                assert "Frame 1 is of the running program: the attached" in run("%dynascope locals --frame 1")
                 assert run("%dynascope print y.shape[0] + {1: 2}[1]").strip() == "5"
                 assert run("%dynascope graph").split()[:3] == ["l_x_", "f32[3]", "x"]
         stop.resume()

@@ -85,6 +85,16 @@ def test_marked_tests_fail_with_line_code_caller_and_remedy(suite: Path):
     assert "has no argument graph_brakes. It has: graph_breaks," in told
 
 
+def test_torch_may_be_imported_first_within_a_test(suite: Path):
+    """The process of the tests itself is not one of those that are started."""
+    (suite / "test_small.py").write_text(
+        "import pytest\n\n\n@pytest.mark.dynascope(compiles=1)\ndef test_imports_torch():\n    import torch\n"
+        "    torch.compile(lambda x: x + 1, backend='eager')(torch.ones(3))\n"
+    )
+    found, told = run(suite)
+    assert found == {"imports_torch": "passed"}, told
+
+
 @pytest.mark.matrix
 def test_an_option_checks_all_tests_and_a_baseline_lets_known_problems_pass(suite: Path):
     found, told = run(suite, "--dynascope-fail-on", "graph-break")

@@ -89,9 +89,9 @@ def test_where_locals_and_commands(client: DapClient, tmp_path: Path, runtime: b
         assert "x" in ask("guards x") and "TENSOR_MATCH" in ask("guards L['x']")
         assert "first compile" in ask("why") and "made" in ask("history x")
         assert "There is no `nonsense` here: ask for where, print EXPRESSION, locals," in ask("nonsense")
-        assert "is not there: `%dynascope where` lists them." in ask("locals --frame 9")
+        assert "There is no frame 9: `%dynascope where` lists the frames." in ask("locals --frame 9")
         running = ask("locals --frame 2")
-        assert ("its debugger shows it" in running) if runtime else ("asked" in running), running
+        assert ("the attached debugger shows its variables" in running) if runtime else ("asked" in running), running
         stop.resume()
         client.wait_for_output("goes on\n")
         assert "refused: No thread is stopped at compile time." in ask("where")

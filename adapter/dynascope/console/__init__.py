@@ -90,6 +90,11 @@ class Asked(NamedTuple):
 _commands: dict[str, Command] = {}
 
 
+def is_with(row: Any, text: str) -> bool:
+    """Whether a row, or a `Variable` of DAP, contains a text in its name, value or type."""
+    return text.casefold() in f"{row.name} {row.value} {row.type or ''}".casefold()
+
+
 def all_commands() -> list[Command]:
     """Return every command, sorted by name."""
     return [_commands[name] for name in sorted(_commands)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dynascope.console import Command
+from dynascope.console import Command, is_with
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def _rows(inspection: StopInspection, frame_id: int, text: str) -> EvaluateResul
     if not text:
         return EvaluateResult(result=_SO_FAR, variables_reference=reference)
     children, names = inspection.children(reference)
-    rows, folded = children.all_rows(), readable(text).casefold()  # `L['self']`, as torch writes it
+    rows, written = children.all_rows(), readable(text)  # `L['self']`, as torch writes it
     with inspection.isolated():
         options = names.options() if names is not None else ViewOptions(None)
         made = [*rows.make(options, 0, min(rows.count, _MOST))]
         parts = [row.children for row in made if row.type == PART_OF_GUARDS and row.children is not None]
         made = [row for row in made if row.type != PART_OF_GUARDS]
         made += [row for part in parts for row in part.page(options, None, 0, None)]
-        found = [row for row in made if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
+        found = [row for row in made if is_with(row, written)]
     if not found:
         raise EvaluationError(f"No guard so far contains `{text}`.")
     return inspection.result(Row("", f"{_SO_FAR} with `{text}`", children=Children(named=fixed(found))), names)

@@ -1,7 +1,7 @@
 """Tell a notebook what is at the stops of its kernel: `%dynascope where`, `locals`, and the debug console's commands.
 
-Where the cell that is stopped holds the kernel, another cell has to come on another way: from a subshell (ipykernel
-7.0), or as an `execute_request` on the control channel.
+The kernel runs no other cell while one is stopped. These commands therefore come from a subshell (ipykernel 7.0), or as
+an `execute_request` on the control channel.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ def _answer(printer: Printer, thread: AskedThread, line: str, number: int) -> No
         printer.stack(frames, number)
         return
     if number >= len(frames) or not frames[number].id:
-        where = "runs: its debugger shows it" if number < len(frames) else "is not there: `%dynascope where` lists them"
-        raise NotAnswered(f"Frame {number} {where}.")
+        if number < len(frames):
+            raise NotAnswered(f"Frame {number} is of the running program: the attached debugger shows its variables.")
+        raise NotAnswered(f"There is no frame {number}: `%dynascope where` lists the frames.")
     frame, is_command = frames[number], any(line == entry.name for entry in console.all_commands())
     scopes = thread.scopes(frame)
     scope = next((each for each in scopes if f"{line} ".casefold().startswith(f"{each.name} ".casefold())), None)
@@ -66,12 +67,11 @@ def _answer(printer: Printer, thread: AskedThread, line: str, number: int) -> No
 
 
 def _print_scope(printer: Printer, thread: AskedThread, scope: Scope, text: str) -> None:
-    """Print the rows of a scope, those that contain a text."""
+    """Print the rows of a scope; with a text, only the rows that contain it."""
     if not text:
         _print(printer, thread.rows(scope.variables_reference, _PAGE + 1))
         return
-    rows, folded = thread.rows(scope.variables_reference), text.casefold()
-    rows = [row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
+    rows = [row for row in thread.rows(scope.variables_reference) if console.is_with(row, text)]
     if not rows:
         raise NotAnswered(f"{scope.name} has no row with `{text}`.")
     _print(printer, rows)

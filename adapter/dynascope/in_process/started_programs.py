@@ -22,14 +22,14 @@ class StartedPrograms:
     def __init__(self) -> None:
         self._folder = ""
         self.errors: list[str] = []
-        """Why what programs compile is not known."""
+        """Why compiles of programs are missing."""
 
     @contextmanager
     def recorded(self, recording: Recording) -> Iterator[None]:
-        """Record the Python programs that start meanwhile in this environment.
+        """Add to a recording what the Python programs compile that the block starts.
 
-        What they, and those that began in an earlier block, have compiled by the end is in `recording` then. Where
-        programs are recorded already (`dynascope run`, DYNASCOPE_RECORD), they are left to that.
+        A program that an earlier block has started counts for the block in which its compile ends. Nothing is added
+        where DYNASCOPE_RECORD records the programs already, as in `dynascope run`.
         """
         path = None if process.is_asked() else self._path()
         if path is None:
@@ -80,4 +80,4 @@ class StartedPrograms:
             self._note(error)
 
     def _note(self, error: Exception) -> None:
-        self.errors.append(f"What the programs compile that tests start is not known: {error}")
+        self.errors.append(f"The compiles of programs that tests start were not checked: {error}")

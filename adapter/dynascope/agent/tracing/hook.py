@@ -117,7 +117,8 @@ class Hook:
             return
         compile_state = state.begin_compile()
         if translators.is_outermost(translator):
-            compile_state.stoppable.pop(id(translators.code_of(translator)), None)  # a recompile within a compile
+            # the filter `recompile` stops in some attempts of a function only, several of which may be in one compile
+            compile_state.stoppable.pop(id(translators.code_of(translator)), None)
             self._attempt_begins(state, compile_state, translator)
         clock = compile_state.clock
         clock.activation()

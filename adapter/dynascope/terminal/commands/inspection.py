@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynascope import console
 from dynascope.terminal.client import CommandError
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
@@ -104,9 +105,8 @@ def show_scope(session: TerminalSession, name: str, text: str = "") -> None:
         rows = session.children(reference)
         show_rows(session, rows, PAGE if len(rows) == PAGE else None)
         return
-    folded = text.casefold()
     rows = session.children(reference, 0, 100 * PAGE)
-    rows = [row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
+    rows = [row for row in rows if console.is_with(row, text)]
     show_rows(session, rows)
 
 

@@ -61,11 +61,11 @@ _EMPTY = "(not recorded: it is in compiles that begin once something has stopped
 
 
 def guards_heading(names: Names) -> Heading:
-    """Return Guards: the guards so far, by what they are on, with its value.
+    """Return Guards: a row for each source that is guarded so far.
 
-    Each has the line that created the first.
-    Where they do not fit into one page, each has a row. Where they do, those on inner parts of torch are below a row
-    for each part.
+    The row has the source's value, and the line of its first guard.
+    Guards on inner parts of torch are below a row for each part. More than one page of guards has neither: each guard
+    is a row.
     """
     output = output_of(names.translator)
     number = number_of_guards(output)

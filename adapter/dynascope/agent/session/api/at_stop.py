@@ -1,4 +1,4 @@
-"""Ask at a compile-time stop from another thread of the program, such as a notebook's, beside the debugger."""
+"""Read a compile-time stop from another thread of the same program, for instance from a notebook's subshell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Body = TypeVar("Body")
 SECONDS = 40.0
 """The longest time to wait for an answer: a notebook shows nothing of a cell in the meantime."""
 _OFTEN, _CANCELLING = 0.2, 5.0
-"""Seconds after which it is looked whether the thread is still stopped, and for which a late answer is cancelled."""
+"""Seconds between two looks at whether the thread is still stopped, and in which a late request is cancelled."""
 _NONE_STOPPED = "No thread is stopped at compile time. A breakpoint of a debugger stops one: `%dynascope attach`."
 _ids = itertools.count(-1, -1)
 """The ids of requests; those of the adapter are positive."""
@@ -48,7 +48,7 @@ def stopped_threads() -> list[AskedThread]:
 
 
 class AskedThread:
-    """A stopped thread, which answers as it does the adapter. Methods raise NotAnswered."""
+    """A stopped thread that serves requests of this process as it serves the adapter's. Methods raise NotAnswered."""
 
     def __init__(self, session: AgentSession, thread: threading.Thread) -> None:
         self._session = session
@@ -85,7 +85,7 @@ class AskedThread:
 
     def _ask(self, request: StoppedThreadRequest, body: type[Body]) -> Body:
         if self._ident == threading.get_ident():
-            raise NotAnswered("The thread that is stopped cannot ask: ask from another.")
+            raise NotAnswered("This is the stopped thread itself: run the command in a subshell.")
         request.id, request.thread_ident = next(_ids), self._ident
         cancellation, answers = self._session.stops.cancellation, queue.SimpleQueue[Reply | Failure]()
         job = partial(serve, self._session, request, AT_STOP[type(request)][1], answers.put)
@@ -96,7 +96,7 @@ class AskedThread:
         answer = self._wait(answers, request.id)
         if isinstance(answer, Failure):
             is_late = answer.message == CANCELLED
-            raise NotAnswered(f"It was cancelled: it took {SECONDS:.0f} s." if is_late else answer.message)
+            raise NotAnswered(f"Cancelled after {SECONDS:.0f} s." if is_late else answer.message)
         return msgspec.json.decode(answer.body, type=body)
 
     def _wait(self, answers: queue.SimpleQueue[Reply | Failure], request_id: int) -> Reply | Failure:
@@ -117,4 +117,4 @@ class AskedThread:
             if late > 0:
                 cancel()  # again and again: see `Cancellation.cancel`
             if late > _CANCELLING:
-                raise NotAnswered(f"{self.name} has not answered for {SECONDS:.0f} s, and goes on with what was asked.")
+                raise NotAnswered(f"{self.name} has not answered for {SECONDS:.0f} s, and could not be interrupted.")
