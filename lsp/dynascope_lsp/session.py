@@ -169,6 +169,10 @@ class LspSession:
         folders = self._folders()
         return not folders or any(path.startswith(folder + os.sep) for folder in folders)
 
+    def _is_alone(self, path: str) -> bool:
+        """Whether a file of the user is outside the workspace: it is recorded into its own folder."""
+        return not is_library(path) and not any(path.startswith(folder + os.sep) for folder in self._folders())
+
     def snapshot_of(self, path: str) -> Snapshot | None:
         return self.snapshot(self.uri_of(path))
 
@@ -244,6 +248,8 @@ class LspSession:
         if path not in self._facts:
             if os.path.isabs(path):  # a document without a file is in no folder, and not in that of this process
                 self.stores.add_above(Path(path).parent)
+                if self._is_alone(path):
+                    self.stores.add_beside(Path(path))
             found = self.stores.view(path)
             self._facts_generation = self.stores.generation
             self._facts[path] = FileFacts(found) if found else None

@@ -101,7 +101,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
   });
 
   await t.test('what was recorded is shown by itself: the run, and below it what went wrong', async () => {
-    await row(/^gate\.py\S+ · 2 graph breaks, 1 recompile/).waitFor(); // and not "running"
+    await row(/^gate\.py.* · 2 graph breaks, 1 recompile/).waitFor(); // and not "running"
     for (const section of ['Graph Breaks', 'Recompiles', 'Compiles']) await row(section).waitFor();
   });
 
@@ -195,7 +195,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await command(page, 'View: Close All Editors');
     await page.mouse.move(900, 700);
     await reach(/^Graph Breaks/, 'ArrowRight');
-    await reach(/^Data-dependent/, 'Enter');
+    await reach(/^gate\.py:15 +Data-dependent/, 'Enter');
     await inLine(lineOf(file, 'if strength.mean()'));
     await reach(/^Recompiles/, 'ArrowRight');
     await reach(/met x/, 'Enter');

@@ -142,6 +142,26 @@ def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
     run(scenario)
 
 
+def test_a_run_of_a_file_outside_the_workspace_appears(tmp_path: Path):
+    workspace, outside = tmp_path / "workspace", tmp_path / "outside"
+    for folder in (workspace, outside):
+        folder.mkdir()
+    model, layers = sample.write_workspace(outside)
+
+    async def scenario() -> None:
+        async with editor(workspace, capabilities=WATCHES) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            await each.diagnostics(each.open(layers))
+            assert await rows(each) == []
+            writer = Writer(outside / ".dynascope/facts.db", sample.new_run(outside, "launch 1", "model.py"))
+            writer.write(sample.first_compile(str(model), str(layers)))
+            writer.close()
+            await each.until(lambda: "dynascope/factsChanged" in each.refreshed)
+            assert [row["label"] for row in await rows(each)] == ["model.py"]
+
+    run(scenario)
+
+
 def test_a_run_whose_process_is_killed_is_told(tmp_path: Path):
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     of_run = sample.new_run(tmp_path, "launch 1")

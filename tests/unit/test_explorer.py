@@ -71,7 +71,7 @@ def test_runs_with_what_went_wrong_in_them(store: Path, below: Below):
     assert (newest.label, newest.icon, newest.is_lazy) == ("other.py", "circle-slash", False)
     assert "nothing was compiled" in newest.description and newest.brief == "nothing was compiled"
     assert (older.label, older.severity, older.is_lazy) == (RUN, "error", True)
-    assert "1 failed compile, 2 graph breaks, 1 recompile, 1.8 s" in older.description
+    assert "1.8 s · 1 failed compile, 2 graph breaks, 1 recompile" in older.description
     assert older.brief == "1 failed compile, 2 graph breaks, 1 recompile"
     assert "torch 2.13.0" in older.description and "Python 3.12.4" in older.tooltip
 
@@ -109,7 +109,8 @@ def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
         ("Slowest Lines to Trace", ""),
     ]
     (uncompiled,) = below(RUN, "Run Uncompiled")
-    assert uncompiled.label.endswith("a file that it never traces") and uncompiled.description == "model.py:20 log_step"
+    assert uncompiled.label.startswith("model.py:20  ") and uncompiled.description == "log_step"
+    assert uncompiled.label.endswith("a file that it never traces")
 
 
 def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: Below):
@@ -129,8 +130,8 @@ def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: B
         if each.key.startswith("willRecompile:")
     ]
     assert told(own) == [
-        ("self.step will not be 2", "model.py:8 in Model.forward"),
-        ("SCALE will not be 1", "model.py:9 in Model.forward"),
+        ("model.py:8  self.step will not be 2", "in Model.forward"),
+        ("model.py:9  SCALE will not be 1", "in Model.forward"),
     ]
     assert own[0].place == Place(paths[0], 8, own[0].place.source) and "the call itself makes it 3" in own[0].tooltip
     assert own[0].children[0].label.startswith("Keep it in a tensor, whose values are not guarded")
@@ -141,7 +142,7 @@ def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: B
 
 def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
     (row,) = below(RUN, "Graph Breaks")
-    assert (row.label, row.description) == ("Data-dependent branching", "layers.py:5 in gate  0/0")
+    assert (row.label, row.description) == ("layers.py:5  Data-dependent branching", "in gate  0/0")
     layers = str(store.parent.parent / "layers.py")
     assert row.place is not None and (row.place.path, row.place.line) == (layers, 5) and row.place.source
     assert "GB0170" in row.tooltip and "a graph ends here; what follows is traced on its own" in row.tooltip
@@ -155,8 +156,8 @@ def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
 def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     (row,) = below(RUN, "Recompiles")
     assert (row.label, row.description) == (
-        "x.size()[0]",
-        "made for 8, met x: f32[12, 16]  Model.forward model.py:13  0/1",
+        "model.py:13  x.size()[0]",
+        "made for 8, met x: f32[12, 16]  Model.forward  0/1  500 ms",
     )
     advice, guard, compile = below(RUN, "Recompiles", row.label)
     assert "maybe_mark_dynamic" in advice.label and guard.description == "model.py:7"
@@ -164,23 +165,25 @@ def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     assert below(RUN, "Recompiles", row.label, "0/1")
 
 
-def test_a_recompile_of_what_follows_a_break_leads_to_it(store: Path, below: Below):
+def test_a_recompile_of_what_follows_a_break_is_below_it(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     resumed = sample.second_compile(*paths)
     resumed.compile.resumes_at = 8
     add(store, "launch 2", sample.first_compile(*paths), resumed, program="resumed.py")
-    for labels in (
-        ("Recompiles", "x.size()[0]"),
-        ("Compiles", "[0/1] what follows line 8 of Model.forward", "x.size()[0]"),
-    ):
-        (row,) = [each for each in below("resumed.py", *labels) if each.key.startswith("root:")]
-        assert (row.label, row.description) == ("Follows from the graph break at", "layers.py:5")
+    assert "Recompiles" not in [each.label for each in below("resumed.py")]
+    (broken,) = below("resumed.py", "Graph Breaks")
+    (follows,) = [each for each in broken.children if each.key.startswith("recompile:")]
+    assert follows.label == "model.py:8  x.size()[0]" and "what follows line 8" in follows.description
+    assert not [each for each in follows.children if each.key.startswith("root:")]
+    labels = "Compiles", "[0/1] what follows line 8 of Model.forward", follows.label
+    (row,) = [each for each in below("resumed.py", *labels) if each.key.startswith("root:")]
+    assert (row.label, row.description) == ("Follows from the graph break at", "layers.py:5")
 
 
 def test_what_is_below_a_compile(below: Below):
     assert told(below(RUN, "Compiles"))[0] == ("[0/0] Model.forward", "model.py:13  2 graph breaks  1.2 s")
     assert [each.label for each in below(RUN, "Compiles", "[0/0] Model.forward")] == [
-        "Data-dependent branching",
+        "layers.py:5  Data-dependent branching",
         "Graph",
         "Generated Code",
         "Made of the Graph",
@@ -193,9 +196,9 @@ def test_what_is_below_a_compile(below: Below):
     inline = below(RUN, "Compiles", "[0/0] Model.forward", "Functions Traced Inline", "Block.forward")
     assert told(inline) == [("gate", "layers.py:4  ×2")]
     slowest = below(RUN, "Compiles", "[0/0] Model.forward", "Slowest Lines to Trace")
-    assert told(slowest)[0] == ("200.0 ms", "layers.py:5  if h.sum() > 0:")
+    assert told(slowest)[0] == ("█░░░░ 16% layers.py:5", "200 ms  if h.sum() > 0:")
     failed = below(RUN, "Compiles", "[0/1] Model.forward")
-    assert failed[0].label == "BackendCompilerFailed: no kernel for aten::frobnicate"
+    assert failed[0].label.endswith("  BackendCompilerFailed: no kernel for aten::frobnicate")
     assert ("s77 = 12", "in [2, oo]  from x.size()[0]") in told(
         below(RUN, "Compiles", "[0/1] Model.forward", "Symbols")
     )
@@ -271,13 +274,62 @@ def test_where_the_time_of_a_compile_went(store: Path, below: Below):
     add(store, "launch 2", facts, program="timed.py")
     spent = below("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
     assert told(spent) == [
-        ("backend_compile", "500 ms (100 ms of its own)"),
-        ("Model.forward", "300 ms (200 ms of its own)  model.py:13"),
+        ("███░░ 62% backend_compile", "500 ms (100 ms of its own)"),
+        ("██░░░ 38% Model.forward", "300 ms (200 ms of its own)  model.py:13"),
     ]
+    assert [each.is_open for each in spent] == [True, False]
     labels = ("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
-    assert told(below(*labels, "backend_compile")) == [("fx_codegen_and_compile", "400 ms")]
-    (gate,) = below(*labels, "Model.forward")
-    assert (gate.label, gate.description, gate.is_lazy) == ("gate", "100 ms ×2  layers.py:4", False)
+    assert told(below(*labels, "███░░ 62% backend_compile")) == [("██░░░ 50% fx_codegen_and_compile", "400 ms")]
+    (gate,) = below(*labels, "██░░░ 38% Model.forward")
+    assert (gate.label, gate.description, gate.is_lazy) == ("█░░░░ 12% gate", "100 ms ×2  layers.py:4", False)
+
+
+def test_a_chain_of_calls_is_a_row_and_little_time_has_none(store: Path, below: Below):
+    path = str(store.parent.parent / "model.py")
+    facts = sample.first_compile(path, path)
+    names = ("_compile", "dynamo", "entire_frame_compile", "backend_compile", "inner")
+    phases = [Phase(place - 1, name, 0.0, 1.0 - place / 100) for place, name in enumerate(names)]
+    facts.profile = Profile(0.0, [], [*phases, Phase(4, "long", 0.0, 0.6), Phase(4, "short", 0.6, 0.005)])
+    add(store, "launch 2", facts, program="deep.py")
+    (chain,) = below("deep.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert chain.label == "█████ 96% inner" and "in entire_frame_compile\n" in chain.tooltip
+    (inner,) = below("deep.py", "Compiles", "[0/0] Model.forward", "Where the Time Went", chain.label)
+    assert (inner.label, inner.is_lazy) == ("███░░ 60% long", False)
+
+
+def test_where_the_time_of_a_run_went(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    facts, later = sample.first_compile(*paths), Profile(0.0, [], [Phase(NO_PARENT, "async_compile.wait", 0.0, 3.0)])
+    facts.compile.seconds = 6.0
+    phases = [Phase(NO_PARENT, "entire_frame_compile", 0.0, 5.99), Phase(0, "compile_fx_inner", 0.3, 5.0)]
+    phases.append(Phase(0, "create_aot_dispatcher_function", 0.0, 0.05))
+    facts.profile = Profile(0.0, [], phases)
+    writer = Writer(store, sample.new_run(store.parent.parent, "launch 2", "timed.py"))
+    writer.write(facts)
+    writer.write_later("0/0", later)
+    writer.close()
+    assert "9.0 s: Inductor 5.0, kernels 3.0, Dynamo 0.9 · 2 graph breaks" in below()[0].description
+    (row,) = [each for each in below("timed.py") if each.label == "Where the Time Went"]
+    assert row.description == "9.0 s" and "Slowest Lines to Trace" not in [each.label for each in below("timed.py")]
+    parts = below("timed.py", row.label)
+    assert [each.label for each in parts] == ["███░░ 56% Inductor", "██░░░ 33% kernels", "█░░░░ 11% Dynamo"]
+    assert [each.description for each in parts] == ["5.0 s", "3.0 s", "950 ms"]
+    assert parts[0].tooltip.startswith("In this time Inductor writes code for graphs. ")
+    (compile,) = below("timed.py", row.label, parts[1].label)
+    assert (compile.label, compile.description) == ("██░░░ 33% [0/0] Model.forward", "3.0 s  model.py:13")
+    assert below("timed.py", row.label, parts[1].label, compile.label)
+    lines, compile = below("timed.py", row.label, parts[2].label)
+    assert (lines.label, compile.label) == ("Slowest Lines to Trace", "█░░░░ 11% [0/0] Model.forward")
+    assert told(below("timed.py", row.label, parts[2].label, lines.label))[0][0].endswith(" 2% layers.py:5")
+
+
+def test_runs_of_several_folders_are_told_apart(store: Path, tmp_path: Path):
+    other = tmp_path / "other"
+    other.mkdir()
+    with Reader.open(store) as own, Reader.open(sample.write_sample(other)) as elsewhere:
+        folders = {str(store.parent): own, str(other / ".dynascope"): elsewhere}
+        described = [each.description for each in rows(folders, [])]
+    assert sorted(each.partition(" · ")[0] for each in described) == sorted([store.parent.parent.name, "other"])
 
 
 def test_the_order_of_compiles(store: Path, below: Below):
@@ -312,7 +364,7 @@ def test_ranks_that_compile_the_same_are_one(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     for rank in (1, 0, 2):
         add(store, "launch 2", sample.first_compile(*paths), program="ranks.py", rank=rank)
-    assert "2 graph breaks, 1.2 s · 3 ranks" in below()[0].description
+    assert "1.2 s · 2 graph breaks · 3 ranks" in below()[0].description
     assert [row for row in told(below("ranks.py")) if row[0].startswith("Compiles")] == [("Compiles of ranks 0-2", "1")]
     assert below("ranks.py", "Graph Breaks")[0].description.endswith("0/0")
 
@@ -331,8 +383,8 @@ def test_what_is_new_and_what_is_gone_since_the_run_before(store: Path, below: B
     assert [row[0] for row in told(below("train.py --steps 4", title))] == [
         "1 compile",
         "1.2 s",
-        "New: Attempted to call a builtin",
-        "Gone: x.size()[0]",
+        "New: layers.py:5  Attempted to call a builtin",
+        "Gone: model.py:13  x.size()[0]",
     ]
 
 

@@ -75,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, firstStop(context.globalState)),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
-    vscode.commands.registerCommand('dynascope.recordFile', recordFile((...given) => void report(...given), runs.show)),
+    vscode.commands.registerCommand('dynascope.recordFile', recordFile((...given) => void report(...given), runs)),
     vscode.debug.onDidTerminateDebugSession(({ type, configuration }) => {
       if (type === DEBUG_TYPE && configuration.noDebug === true && configuration.record !== false) void runs.show();
     }),

@@ -3,7 +3,7 @@ import type { Memento } from 'vscode';
 import './support';
 import { explorer } from '../src/runs/explorer';
 import type { Row } from '../src/runs/factsServer';
-import { EventEmitter, type FakeTree, opened, revealed, state, trees, Uri } from './vscode';
+import { EventEmitter, type FakeTree, opened, revealed, state, trees, treeViews, Uri } from './vscode';
 
 const BREAK: Row = {
   key: 'break:1',
@@ -24,21 +24,29 @@ const facts = new EventEmitter<void>();
 let located: number | undefined;
 let tree: FakeTree;
 let show: () => Promise<void>;
+let recording: (program: string) => void;
+/** What VS Code keeps for the workspace. */
+const kept = new Map<string, unknown>();
 
-beforeEach(() => {
-  asked.length = 0;
-  located = undefined;
-  rows.clear();
-  rows.set('', [RUN]).set(RUN.key, [BREAK]);
-  const kept = new Map<string, unknown>();
+/** Begins anew, as after a window reload. */
+function begin(): void {
   const memory = { get: (key: string, fallback: unknown) => kept.get(key) ?? fallback, update: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value)) };
   const request = <T>(method: string, params: object): Promise<T | undefined> => {
     asked.push([method, params]);
     const { keys } = params as { keys?: string[] };
     return Promise.resolve((method === 'dynascope/locate' ? located : keys && rows.get(keys.at(-1) ?? '')) as T | undefined);
   };
-  ({ show } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento, Uri.file('/extension') as never));
+  ({ show, recording } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento, Uri.file('/extension') as never));
   tree = trees.get('dynascope.runs') ?? expect.fail('there is no view');
+}
+
+beforeEach(() => {
+  kept.clear();
+  asked.length = 0;
+  located = undefined;
+  rows.clear();
+  rows.set('', [RUN]).set(RUN.key, [BREAK]);
+  begin();
 });
 
 /** The first row below the first row of the tree. */
@@ -83,6 +91,46 @@ test.each([
 ])('a later form is drawn if it is a graph: %s', async (id, contextValue) => {
   rows.set(RUN.key, [{ key: 'form', label: 'Form', document: { id, name: 'form.py' } }]);
   expect(tree.getTreeItem(await firstBreak())).toMatchObject({ contextValue, command: { command: 'dynascope.openRecordedDocument' } });
+});
+
+test('what the user has unfolded and folded is so after a window reload', async () => {
+  const found = await firstBreak();
+  const [run] = await tree.getChildren();
+  treeViews.get('dynascope.runs')?.collapse(run);
+  treeViews.get('dynascope.runs')?.expand(found);
+  begin();
+  const [again] = await tree.getChildren();
+  expect([tree.getTreeItem(again).collapsibleState, tree.getTreeItem(await firstBreak()).collapsibleState]).toEqual([1, 2]);
+});
+
+test('of very many rows those are remembered that were unfolded last', async () => {
+  const found = Array.from({ length: 600 }, (_, number) => ({ key: `row:${number}`, label: 'Row', isLazy: true }));
+  rows.set(RUN.key, found);
+  const [run] = await tree.getChildren();
+  for (const node of await tree.getChildren(run)) treeViews.get('dynascope.runs')?.expand(node);
+  begin();
+  const [again] = await tree.getChildren();
+  const open = (await tree.getChildren(again)).map((node) => tree.getTreeItem(node).collapsibleState === 2);
+  expect([open.filter(Boolean).length, open[99], open[100]]).toEqual([500, false, true]);
+});
+
+test('that a program is recorded is said until something is known of it', async () => {
+  const view = treeViews.get('dynascope.runs');
+  recording('train.py');
+  expect(view?.message).toBe('Recording train.py …');
+  facts.fire();
+  expect(view?.message).toBe('');
+  recording('train.py');
+  await show(); // it has ended, and has recorded nothing
+  expect(view?.message).toBe('');
+});
+
+test('a command about a run is about the one of the selected row', async () => {
+  rows.set('', [RUN, { ...RUN, key: '["/a/.dynascope","two"]', label: 'other.py' }]);
+  const view = treeViews.get('dynascope.runs');
+  if (view) view.selection = [{ row: BREAK, keys: ['["/a/.dynascope","two"]', 'break:1'] }];
+  await state.commands.get('dynascope.openRunReport')?.();
+  expect(asked.at(-1)).toEqual(['workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: '["/a/.dynascope","two"]' }] }]);
 });
 
 test('no server: no rows, and a click opens the recorded line', async () => {

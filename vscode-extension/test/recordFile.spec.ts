@@ -7,12 +7,14 @@ import { executed, state, tasks, Uri, window, workspace } from './vscode';
 
 const problems: Problem[] = [];
 let shown = 0;
-const record = recordFile((problem) => problems.push(problem), () => Promise.resolve(void (shown += 1)));
+const recorded: string[] = [];
+const view = { recording: (program: string): void => void recorded.push(program), show: (): Promise<void> => Promise.resolve(void (shown += 1)) };
+const record = recordFile((problem) => problems.push(problem), view);
 const file = (): VsUri => Uri.file(`${folder.path}/train.py`) as unknown as VsUri;
 
 beforeEach(() => {
   problems.length = 0;
-  shown = 0;
+  shown = recorded.length = 0;
   workspace.workspaceFolders = [{ uri: Uri.file(folder.path) }];
   state.settings.set('dynascope.python', interpreterThatSays({}));
 });
@@ -20,6 +22,7 @@ beforeEach(() => {
 test('a file is run by `dynascope run` in its folder, and the view is shown when it has ended', async () => {
   await record(file());
   const [execution] = executed;
+  expect(recorded).toEqual(['train.py']);
   expect(execution?.task.name).toBe('Record train.py');
   const run = execution?.task.execution;
   expect([run?.process, run?.args, run?.options.cwd]).toEqual([state.settings.get('dynascope.python'), ['-P', '-m', 'dynascope', 'run', 'train.py'], folder.path]);

@@ -99,6 +99,7 @@ export function resetState(): void {
   debug.activeDebugSession = undefined;
   trackers.length = 0;
   trees.clear();
+  treeViews.clear();
   executed.length = 0;
   revealed.length = 0;
   opened.length = 0;
@@ -228,9 +229,21 @@ export const window = {
     serializers.set(type, serializer);
     return nothing;
   },
-  createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
-    trees.set(view, treeDataProvider);
-    return { ...nothing, selection: [], onDidChangeSelection: () => nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
+  createTreeView: (name: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
+    trees.set(name, treeDataProvider);
+    const [expanded, collapsed] = [new EventEmitter<{ element: unknown }>(), new EventEmitter<{ element: unknown }>()];
+    const view: FakeTreeView = {
+      ...nothing,
+      selection: [],
+      onDidChangeSelection: () => nothing,
+      onDidExpandElement: expanded.event,
+      onDidCollapseElement: collapsed.event,
+      expand: (element) => expanded.fire({ element }),
+      collapse: (element) => collapsed.fire({ element }),
+      reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })),
+    };
+    treeViews.set(name, view);
+    return view;
   },
   registerTreeDataProvider: (view: string, tree: FakeTree) => {
     trees.set(view, tree);
@@ -365,6 +378,16 @@ export class Task {
 }
 /** The tree of each view. */
 export const trees = new Map<string, FakeTree>();
+
+/** A view of a tree, and what a user does with it. */
+export interface FakeTreeView {
+  message?: string;
+  selection: unknown[];
+  readonly expand: (row: unknown) => void;
+  readonly collapse: (row: unknown) => void;
+  readonly [other: string]: unknown;
+}
+export const treeViews = new Map<string, FakeTreeView>();
 
 export const debug = {
   breakpoints: [] as FakeBreakpoint[],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.counts import counted, seconds
+from dynascope.facts.counts import counted, seconds, seconds_in
 
 _WHAT = {
     "Dynamo": "Dynamo traces Python",
@@ -31,6 +31,8 @@ _ADVICE = {
     "other ranks": "While the job runs, `dynascope top` tells what the slowest rank compiles.",
     "backend": _IN_PARTS,
 }
+LEAST_SHARE = 0.01
+"""The least share of the time that is worth a row."""
 _MOST = 0.4
 """The share of the time that a part needs to be told as what takes most of it."""
 _MUCH = 0.2
@@ -46,13 +48,26 @@ class Spent(Struct):
     """`step [0/0]`."""
     compile: model.Compile
     parts: dict[str, float]
-    """The seconds in each part of the compiler (`in_progress.part_of`)."""
+    """The seconds in each part of the compiler (`facts.compiler_parts`)."""
     is_loaded: bool | None
     """Whether Inductor took all of it from torch's caches; None where it compiled nothing."""
 
     @property
     def seconds(self) -> float:
         return sum(self.parts.values())
+
+
+def in_parts(whole: float, parts: Mapping[str, float]) -> str:
+    """Return `2.1 min: Inductor 1.6, kernels 0.4, Dynamo 0.1`, without parts of less than a hundredth."""
+    told = seconds(whole)
+    unit = told.rpartition(" ")[2]
+    much = [f"{part} {seconds_in(unit, time)}" for part, time in parts.items() if time >= LEAST_SHARE * whole]
+    return f"{told}: {', '.join(much)}" if len(much) > 1 else told
+
+
+def in_part(part: str) -> str:
+    """Return what happens in a part of the compiler, and what shortens it."""
+    return f"In this time {_WHAT[part]}. {_ADVICE[part]}"
 
 
 def where_time_went(found: Sequence[Spent]) -> list[str]:

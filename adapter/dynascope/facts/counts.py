@@ -10,6 +10,12 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 def seconds(value: float) -> str:
     """Return a duration as text: `2.1 min`, `1.3 s`, `12 ms`."""
-    if value < 1:
-        return f"{1000 * value:.0f} ms"
-    return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
+    unit = "ms" if value < 1 else "s" if value < 100 else "min"
+    return f"{seconds_in(unit, value)} {unit}"
+
+
+def seconds_in(unit: str, value: float) -> str:
+    """Return a duration as a number of `ms`, `s` or `min`."""
+    if unit == "ms":
+        return f"{1000 * value:.0f}"
+    return f"{value if unit == 's' else value / 60:.1f}"

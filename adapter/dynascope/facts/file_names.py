@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 _names: list[Callable[[str], str | None]] = []
 """At most one: see `name_files`."""
@@ -17,6 +17,18 @@ def given_name(path: str) -> str | None:
 def short_name(path: str) -> str:
     """Return the name of a file in a text: `In [3]` for a cell, else its own without folders."""
     return given_name(path) or os.path.basename(path)
+
+
+def told_apart(folders: Collection[str]) -> dict[str, str]:
+    """Return as much of the end of each path as tells it from the others: nothing of a single one."""
+    parts = {each: each.split(os.sep) for each in folders}
+    length = 0
+    while length < max(map(len, parts.values()), default=0):
+        names = {each: os.sep.join(found[len(found) - length :]) for each, found in parts.items()}
+        if len({*names.values()}) == len(names):
+            return names
+        length += 1
+    return {each: each for each in folders}
 
 
 def name_files(name: Callable[[str], str | None]) -> None:

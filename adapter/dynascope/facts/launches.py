@@ -6,14 +6,15 @@ import platform
 import sqlite3
 import time
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dynascope import processes
 from dynascope.facts import model, store
+from dynascope.facts.compiler_parts import longest_first
 from dynascope.facts.reader import Reader, listed
 from dynascope.facts.schema import BY_COMPILE, BY_SOURCE
 
@@ -151,6 +152,10 @@ _BREAKS = """
 _RECOMPILES = """
     SELECT run_id, count(DISTINCT c.id) FROM compile c CROSS JOIN recompile r ON r.compile_id = c.content
     WHERE NOT limit_reached AND {shown} GROUP BY run_id"""
+_PARTS = """
+    SELECT run_id, part, profile > 0, sum(p.seconds * count) FROM
+        (SELECT min(run_id) AS run_id, content, count(*) AS count FROM compile c WHERE {shown} GROUP BY content)
+        CROSS JOIN part_time p ON p.compile_id = content GROUP BY run_id, part, profile > 0"""
 _SUMS = (
     (_COMPILES, ("compiles", "skipped", "failed", "graphs", "seconds")),
     (_BREAKS, ("breaks",)),
@@ -169,12 +174,21 @@ class Launch(Struct):
     breaks: int = 0
     recompiles: int = 0
     seconds: float = 0.0
+    seconds_later: float = 0.0
+    """How long backwards and kernels were compiled after the compiles had ended."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """The seconds in each part of the compiler, with what was compiled later, the longest first."""
     compiling: list[model.Run] = []
     """The processes that have compiles, or skipped frames. Ranks that compiled the same count once in the sums."""
 
     @property
     def name(self) -> str:
         return self.first.launch
+
+    @property
+    def whole(self) -> float:
+        """Return the seconds of all that was compiled, at once and later."""
+        return self.seconds + self.seconds_later
 
     @property
     def first(self) -> model.Run:
@@ -206,10 +220,21 @@ def launches(reader: Reader) -> list[Launch]:
     for query, names in _SUMS:
         for number, *sums in reader.execute(query.format(shown=shown)):
             if number in of_run:
-                launch, _ = of_run[number]
-                for name, value in zip(names, sums, strict=True):
-                    setattr(launch, name, getattr(launch, name) + value)
+                _add_sums(of_run[number][0], names, sums)
+    for number, part, is_later, seconds in reader.execute(_PARTS.format(shown=shown)):
+        if number in of_run:
+            _add_time(of_run[number][0], part, seconds, bool(is_later))
     return list(found.values())
+
+
+def _add_sums(launch: Launch, names: Iterable[str], sums: Iterable[float]) -> None:
+    for name, value in zip(names, sums, strict=True):
+        setattr(launch, name, getattr(launch, name) + value)
+
+
+def _add_time(launch: Launch, part: str, seconds: float, is_later: bool) -> None:
+    launch.parts = longest_first(launch.parts | {part: launch.parts.get(part, 0.0) + seconds})
+    launch.seconds_later += seconds if is_later else 0.0
 
 
 def breaks_by_compile(reader: Reader, launch: str) -> dict[int, int]:
@@ -218,3 +243,11 @@ def breaks_by_compile(reader: Reader, launch: str) -> dict[int, int]:
     counts = dict(reader.execute(f"SELECT compile_id, sum(count) FROM graph_break WHERE {where} GROUP BY compile_id"))
     numbers = reader.numbers_of_contents(launch)
     return {number: count for each, count in counts.items() for number in numbers.get(each, (each,))}
+
+
+def seconds_by_compile(reader: Reader, launch: str, part: str) -> dict[int, float]:
+    """Return the seconds of each compile of a launch in a part of the compiler."""
+    where = f"part = ? AND {reader.in_launch('part_time', launch)}"
+    found = reader.execute(f"SELECT compile_id, sum(seconds) FROM part_time WHERE {where} GROUP BY compile_id", (part,))
+    numbers = reader.numbers_of_contents(launch)
+    return {number: seconds for content, seconds in found for number in numbers.get(content, (content,))}

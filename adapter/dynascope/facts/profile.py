@@ -147,11 +147,6 @@ def seconds_of_calls(profile: Profile, path: str) -> dict[int, float]:
     return found
 
 
-def outermost(profile: Profile) -> float:
-    """Return the seconds of the phases that are part of no other."""
-    return sum(phase.seconds for phase in profile.phases if phase.parent == NO_PARENT)
-
-
 def seconds_of(phases: list[Phase], name: str) -> float:
     """Return the time of all phases of this name."""
     return sum(each.seconds for each in phases if each.name == name)

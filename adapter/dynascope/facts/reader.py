@@ -21,8 +21,8 @@ from dynascope.facts.alike import Alike, alike, expanded
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.moved import MovedFolders
-from dynascope.facts.profile import Profile, outermost
-from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, OWN_PROFILE, PROFILE, STORED_OF_RUN, TRAIL, Mapping
+from dynascope.facts.profile import Profile
+from dynascope.facts.schema import CALL, CLUSTERED, COMPILE, FACTS, PROFILE, STORED_OF_RUN, TRAIL, Mapping
 from dynascope.facts.store import T, decoded, decoding
 
 _RUN_FIELDS = ("id", *STORED_OF_RUN)
@@ -197,10 +197,10 @@ class Reader:
 
     def seconds_later(self, launch: str) -> float:
         """Return how long backwards and kernels were compiled after compiles of a launch."""
-        where = f"kind GLOB ? AND kind > ? AND {self.in_launch('document', launch)}"
-        found = self.execute(f"SELECT compile_id, data FROM document WHERE {where}", (f"{PROFILE}*", OWN_PROFILE))
-        shown = self.numbers_of_contents(launch)  # equal compiles of several ranks have one document
-        return sum(outermost(decoded(data, Profile)) * len(shown.get(content, [content])) for content, data in found)
+        where = f"profile > 0 AND {self.in_launch('part_time', launch)}"
+        found = self.execute(f"SELECT compile_id, sum(seconds) FROM part_time WHERE {where} GROUP BY compile_id")
+        shown = self.numbers_of_contents(launch)  # equal compiles of several ranks have one profile
+        return sum((float(seconds) * len(shown.get(content, [content])) for content, seconds in found), 0.0)
 
     def call(self, compile: int) -> model.CompiledCall | None:
         """Return the call for which a function was compiled; None where it is not recorded."""

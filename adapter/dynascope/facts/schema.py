@@ -141,8 +141,6 @@ ORDERED = [each for each in FACTS.values() if each.table not in CLUSTERED]
 
 
 CALL, PROFILE, TRAIL = "call", "profile ", "trail "
-OWN_PROFILE = f"{PROFILE}{0:06}"
-"""The profile of the compile itself; those of what was compiled later follow it."""
 """Kinds of documents, or what they begin with; a number follows. `generated.recorded` has more."""
 APPLICATION_ID = 0x44594E46
 """`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
@@ -188,6 +186,11 @@ CREATE TABLE graph_break_caller (
     PRIMARY KEY (source_id, compile_id, ordinal)
 ) WITHOUT ROWID;
 
+CREATE TABLE part_time (
+    compile_id INTEGER NOT NULL, profile INTEGER NOT NULL, part TEXT NOT NULL, seconds REAL NOT NULL,
+    PRIMARY KEY (compile_id, profile, part)
+) WITHOUT ROWID;
+
 CREATE TABLE document (
     compile_id INTEGER NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, kind)
 ) WITHOUT ROWID;
@@ -196,7 +199,7 @@ CREATE TABLE document (
 VERSION = zlib.crc32(TABLES.encode()) >> 1
 """`PRAGMA user_version`: a store with other tables is another Dynascope's."""
 
-BY_COMPILE = (*(each.table for each in ORDERED), "document")
+BY_COMPILE = (*(each.table for each in ORDERED), "part_time", "document")
 """Tables whose key begins with the compile."""
 BY_SOURCE = (*CLUSTERED, "graph_break_caller")
 """Tables whose key begins with the source."""

@@ -26,6 +26,7 @@ from dynascope.encodable import encoded as encoded_with
 from dynascope.facts import model, store
 from dynascope.facts.alike import digest_of, equal_compile
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.compiler_parts import parts_of
 from dynascope.facts.file_names import given_name
 from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm
 from dynascope.facts.profile import Profile
@@ -35,7 +36,6 @@ from dynascope.facts.schema import (
     CLUSTERED,
     COMPILE,
     FACTS,
-    OWN_PROFILE,
     PROFILE,
     ROLES,
     STORED_OF_RUN,
@@ -52,6 +52,8 @@ Later = Profile | LaterForm | model.CudaGraphsSkipped
 """A record of torch's work for a compile that has ended."""
 _LONGEST_TEXT = 1 << 18
 """The most characters of code without a file that are kept."""
+_PARTS = ("part_time", "profile, part, seconds", "?, ?, ?, ?")
+"""The table of time by part of the compiler, its columns after the compile, and marks for all of them."""
 HashesOf = Callable[[str], bytes | None]
 
 
@@ -206,11 +208,13 @@ class Writer:
                     sources |= self._insert(mapping, number, rows)
             earlier = facts.compile.attempts - len(trails)
             documents: dict[str, Any] = {f"{TRAIL}{attempt:06}": each for attempt, each in enumerate(trails, earlier)}
-            documents |= {CALL: facts.call, OWN_PROFILE: facts.profile}
-            documents |= {"graphs": facts.graphs, "bytecode": facts.bytecode, "guards": facts.guard_costs}
+            documents |= {CALL: facts.call, "guards": facts.guard_costs}
+            documents |= {"graphs": facts.graphs, "bytecode": facts.bytecode}
             for kind, document in documents.items():
                 if document:
                     self._insert_document(number, kind, document)
+            if facts.profile is not None:
+                self._insert_profile(number, 0, facts.profile, facts.compile.seconds)
             for form in facts.forms:
                 self._insert_later(number, form)
             callers = [
@@ -266,8 +270,9 @@ class Writer:
         facts.call = None  # it is one of the documents
         number = encoded_with(self._write, (facts, [], digest))
         with self._lock, self._transaction() as connection:
-            rows = reader.execute("SELECT kind, data FROM document WHERE compile_id = ?", (content,))
-            connection.executemany("INSERT OR IGNORE INTO document VALUES (?, ?, ?)", [(number, *row) for row in rows])
+            for table, columns, marks in (("document", "kind, data", "?, ?, ?"), _PARTS):
+                rows = reader.execute(f"SELECT ?, {columns} FROM {table} WHERE compile_id = ?", (number, content))
+                connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
 
     def _copied_equal(self, reader: Reader, compile: int, digest: bytes) -> bool:
         """Whether there is an equal compile of another rank, to which a copy refers now."""
@@ -327,10 +332,15 @@ class Writer:
         known = "SELECT count(*) FROM document WHERE compile_id = ? AND kind GLOB ?"
         count = self._connection.execute(known, (compile, f"{begin}*")).fetchone()[0]
         if not isinstance(what, LaterForm):
-            self._insert_document(compile, f"{PROFILE}{count:06}", what)
+            self._insert_profile(compile, count, what)
         elif count < FORMS_KEPT:
             kind = f"{FORM}{count:03} {'graph' if what.graphs else 'text'} {what.name}"
             self._insert_document(compile, kind, what)
+
+    def _insert_profile(self, compile: int, number: int, profile: Profile, whole: float = 0.0) -> None:
+        self._insert_document(compile, f"{PROFILE}{number:06}", profile)
+        rows = [(compile, number, *each) for each in parts_of(profile, whole).items()]
+        self._connection.executemany(f"INSERT INTO {_PARTS[0]} VALUES ({_PARTS[2]})", rows)
 
     def _insert_document(self, compile: int, kind: str, document: Any) -> None:
         self._connection.execute("INSERT INTO document VALUES (?, ?, ?)", (compile, kind, encoded(document)))

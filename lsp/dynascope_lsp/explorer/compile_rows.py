@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 from dynascope.explain.comparison import first_difference, summary
-from dynascope.explain.compiles import LATER, ended, told, told_of_symbol
+from dynascope.explain.compiles import ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import named, where
 from dynascope.explain.recompiles import story
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.counts import counted, seconds
-from dynascope.facts.profile import Node, tree
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
-from dynascope.report.sources import Sources
-from dynascope.report.summary import slowest_lines
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
-from dynascope_lsp.explorer.rows import ExplorerRow, Severity, at, line_row, number_of, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, Severity, at, problem_row
+from dynascope_lsp.explorer.time_rows import slow_line_rows
 
 _BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
@@ -70,12 +67,13 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[ExplorerRo
         *(problem_row(one, nameless) for one in problems if one.kind not in _BEFORE_DIFFERENCES),
     ]
     calls = [call for call in facts.calls if call.parent is not None]
+    lines = slow_line_rows(reader, facts.line_times, each.seconds)
     sections = [
         section(f"guards:{number}", "Guards", len(facts.guards), "shield"),
         section(f"symbols:{number}", "Symbols", len(facts.symbols), "symbol-numeric"),
         section(f"calls:{number}", "Functions Traced Inline", len(calls), "symbol-method"),
         section(f"time:{number}", "Where the Time Went", None if reader.profiles(number) else 0, "clock"),
-        section(f"lines:{number}", "Slowest Lines to Trace", len(slowest_lines(facts.line_times)), "watch"),
+        section(f"lines:{number}", "Slowest Lines to Trace", len(lines), "watch"),
     ]
     return [*rows, *generated_rows(reader, each), *(row for row in sections if row.is_lazy)]
 
@@ -133,14 +131,6 @@ def call_rows(facts: model.CompileFacts, parent: int = 0) -> list[ExplorerRow]:
     ]
 
 
-def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[ExplorerRow]:
-    sources = Sources(reader)
-    return [
-        line_row(each.path, each.line, each.seconds, sources.line(each.path, each.line))
-        for each in slowest_lines(times)
-    ]
-
-
 def _without_compiles(row: ExplorerRow) -> ExplorerRow:
     row.children = [each for each in row.children if not each.is_lazy]
     return row
@@ -189,38 +179,3 @@ def _icon(each: model.Compile, breaks: int) -> tuple[str, Severity]:
     if breaks:
         return "warning", "warning"
     return ("sync", "information") if each.reason else ("pass", "success")
-
-
-def time_rows(reader: Reader, argument: str) -> list[ExplorerRow]:
-    """Return the parts of a compile, `17`, or of one of its parts, `17:0.2`."""
-    number, _, place = argument.partition(":")
-    nodes = _parts(reader, number_of(number))
-    for step in map(number_of, place.split(".") if place else []):
-        nodes = _longest_first(nodes[step].children) if step < len(nodes) else []
-    return [
-        ExplorerRow(
-            key=f"time:{number}:{f'{place}.' if place else ''}{order}",
-            label=each.name,
-            description="  ".join(filter(None, [_told(each), where(each.path, each.line) if each.is_function else ""])),
-            icon="symbol-method" if each.is_function else "watch",
-            place=at(each.path, each.line),
-            is_lazy=bool(each.children),
-            is_open=order == 0 and bool(each.children) and not each.is_function,
-        )
-        for order, each in enumerate(nodes)
-    ]
-
-
-def _parts(reader: Reader, number: int) -> list[Node]:
-    own, *later = [tree(profile) for profile in reader.profiles(number)] or [[]]
-    after = [Node(LATER, sum(each.seconds for each in parts), 1, children=parts) for parts in later]
-    return _longest_first([*own, *after])
-
-
-def _longest_first(nodes: list[Node]) -> list[Node]:
-    return sorted(nodes, key=lambda each: each.seconds, reverse=True)
-
-
-def _told(each: Node) -> str:
-    own = f" ({seconds(each.own)} of its own)" if each.children else ""
-    return f"{seconds(each.seconds)}{own}{f' ×{each.count}' if each.count > 1 else ''}"

@@ -13,6 +13,7 @@ from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
 from dynascope.explain.not_recorded import KILLED, NOT_ENDED, ending
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import Problem
+from dynascope.explain.where_time_went import in_parts
 from dynascope.facts import model
 from dynascope.facts.counts import counted, seconds
 from dynascope.facts.current_compiles import program_of
@@ -23,20 +24,23 @@ from msgspec import Struct
 from dynascope_lsp.explorer.rows import ExplorerRow, Severity, problem_row
 
 
-def launch_row(key: str, launch: Launch, is_newest: bool) -> ExplorerRow:
-    """Return a launch with its program, its time and what went wrong in it."""
+def launch_row(key: str, launch: Launch, is_newest: bool, workspace_folder: str = "") -> ExplorerRow:
+    """Return a launch with its program, when it was, how long it compiled and what went wrong in it."""
     run = launch.first
     icon, severity = _icon(launch)
     state, why = _state(launch)
-    sums = ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
-    parts = [when(run.began), state, sums, ranks.number_of(launch.compiling), _torch(run)]
+    time_spent = in_parts(launch.whole, launch.parts) if launch.compiling else ""
+    problems = ", ".join(_problems(launch))
+    of_ranks = ranks.number_of(launch.compiling)
+    parts = [workspace_folder, when(run.began), state, time_spent, problems, of_ranks, _torch(run)]
     details = [
         run.program,
         f"in {run.folder}{'' if run.host == platform.node() else f' on {run.host}'}",
         time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began)),
         f"{_torch(run)}, Python {run.python_version}",
         ranks.processes(launch.compiling),
-        f"{counted(launch.compiles, 'compile')}, {counted(launch.graphs, 'graph')}, {sums}",
+        f"{counted(launch.compiles, 'compile')}, {counted(launch.graphs, 'graph')}, {problems}",
+        time_spent,
         why,
     ]
     return ExplorerRow(
@@ -106,25 +110,19 @@ class RunOfProgram(Struct):
     """Its program and when it was."""
 
 
-def run_before(reader: Reader, name: str) -> tuple[Launch, Launch] | None:
-    """Return a launch and the one before of its program that compiled something."""
-    own, before, _ = _of_program(reader, name)
-    return (own, before[0]) if own is not None and before else None
-
-
 def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[RunOfProgram]]:
     """Return the name of a launch, and the others of its program.
 
     Those before it come first, the newest of them at the top; then those after it.
     """
-    own, before, after = _of_program(reader, name)
+    own, before, after = of_program(reader, name)
     others = [
         RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
     ]
     return (_named(own), others) if own is not None else ("", [])
 
 
-def _of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
+def of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
     """Return a launch, and those of its program that compiled something.
 
     Those before it, and those after it; the newest first.
@@ -154,7 +152,7 @@ def rows_against(reader: Reader, now: Launch, before: Launch) -> list[ExplorerRo
     """
     sums = [
         (counted(now.compiles, "compile"), str(before.compiles)),
-        (seconds(now.seconds), seconds(before.seconds)),
+        (seconds(now.whole), seconds(before.whole)),
     ]
     rows = [
         ExplorerRow(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")

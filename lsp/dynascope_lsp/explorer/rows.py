@@ -5,13 +5,14 @@ What reads a key raises msgspec.DecodeError for one that no row has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from dynascope.explain.compiles import several
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Note, NoteKind, Place, Problem, where
+from dynascope.facts.counts import seconds
 from msgspec import Meta, Struct
 
 Number = Annotated[int, Meta(ge=0, lt=1 << 62)]
@@ -32,6 +33,8 @@ def number_of(text: str) -> int:
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100
 """The most compiles that are listed below a cause."""
+_LEAST_COST = 0.05
+"""No cost of less than so many seconds is told."""
 _ICONS: dict[NoteKind, str] = {"led to": "arrow-right", "guard": "shield", "root": "arrow-up"}
 
 
@@ -68,34 +71,43 @@ def at(path: str, line: int, source: int = 0) -> Place | None:
     return Place(path, line, source) if path and not path.startswith("<") and line else None
 
 
-def problem_row(each: Problem, names: Mapping[int, str]) -> ExplorerRow:
-    """Return a problem; below it are remedies, and then notes such as callers.
+def problem_row(
+    each: Problem, names: Mapping[int, str], follow: Iterable[Problem] = (), time_due: float = 0.0
+) -> ExplorerRow:
+    """Return a problem; below it are remedies, the problems that follow from it, and then notes such as callers.
 
-    `names` are those of compiles; one that has none is not named.
+    `names` are those of compiles; one that has none is not named. `time_due`: the seconds that it costs.
     """
     kind = KINDS["failedCompile" if each.is_error else each.kind]
-    at_place = where(each.place.path, each.place.line)
+    place = at(each.place.path, each.place.line, each.place.source)
     is_about_function = each.section == "recompile"
-    whose = f"{each.whose} {at_place}" if is_about_function else f"{at_place} {each.whose}"
-    effect = each.effect if is_about_function else ""
+    sentence = each.effect if is_about_function else each.cause if each.subject else ""
+    cost = seconds(time_due) if time_due >= _LEAST_COST else ""
     of = several(names.get(number, "") for number in each.compiles)
     compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
     others = [note for note in each.notes if note.kind != "compile"]
     details = each.details if each.kind == "graphBreak" or is_about_function else []
     return ExplorerRow(
         key=f"{each.kind}:{each.id}",
-        label=each.subject or each.cause,
-        description="  ".join(filter(None, [effect, whose.strip(), of])),
+        label="  ".join(filter(None, [where(place.path, place.line) if place else "", each.subject or each.cause])),
+        description="  ".join(filter(None, [sentence, each.whose, of, cost])),
         tooltip="\n\n".join(filter(None, [each.statement, *details])),
         icon=kind.icon,
         severity=kind.severity,
-        place=at(each.place.path, each.place.line, each.place.source),
+        place=place,
         children=[
             *(ExplorerRow(key=f"hint:{hint}", label=hint, tooltip=hint, icon="lightbulb") for hint in each.remedies),
+            *(_following(problem_row(one, names)) for one in follow),
             *(_note_row(note, names) for note in others),
             *(_compile_row(note, each.place, names) for note in compiles),
         ],
     )
+
+
+def _following(row: ExplorerRow) -> ExplorerRow:
+    """Return the row of a problem below the one that it follows from, which it need not name then."""
+    row.children = [each for each in row.children if not each.key.startswith("root:")]
+    return row
 
 
 def _note_row(note: Note, names: Mapping[int, str]) -> ExplorerRow:
@@ -122,15 +134,4 @@ def _compile_row(note: Note, place: Place, names: Mapping[int, str]) -> Explorer
         icon="sync",
         place=at(place.path, place.line, place.source),
         is_lazy=True,
-    )
-
-
-def line_row(path: str, line: int, seconds: float, code: str) -> ExplorerRow:
-    """Return a line with Dynamo's time to trace it."""
-    return ExplorerRow(
-        key=f"line:{path}:{line}",
-        label=f"{1000 * seconds:.1f} ms",
-        description=f"{where(path, line)}  {code}",
-        icon="watch",
-        place=at(path, line),
     )

@@ -7,10 +7,10 @@ from collections import defaultdict
 from dynascope.explain.compiles import LATER, LATER_MADE, restarted, title
 from dynascope.explain.details import effect
 from dynascope.explain.failures import raised
-from dynascope.explain.in_progress import part_of
 from dynascope.explain.problem import Place, first_line, named
 from dynascope.explain.recompiles import at_once
 from dynascope.facts import model
+from dynascope.facts.compiler_parts import part_of
 from dynascope.facts.process_names import process_name, program_name
 from dynascope.facts.profile import ATTEMPT, NO_PARENT, Phase, Profile
 from dynascope.facts.reader import Reader

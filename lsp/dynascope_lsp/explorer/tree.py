@@ -6,6 +6,7 @@ launch → Failed Compiles, Graph Breaks, Recompiles, … → facts
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +15,9 @@ from typing import Literal
 import msgspec
 from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.of_launch import ProblemsOfLaunch
+from dynascope.explain.ranking import Ranked, ranking
 from dynascope.facts import model
+from dynascope.facts.file_names import told_apart
 from dynascope.facts.launches import breaks_by_compile, launches
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
@@ -22,8 +25,9 @@ from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
-from dynascope_lsp.explorer.launch_rows import launch_row, rows_against, run_before, section, when
+from dynascope_lsp.explorer.launch_rows import launch_row, of_program, rows_against, section, when
 from dynascope_lsp.explorer.rows import ExplorerRow, launch_of, number_of, problem_row
+from dynascope_lsp.explorer.time_rows import part_rows, rows_of_part, slow_line_rows, time_rows, time_section
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""
@@ -49,6 +53,13 @@ class Opened(Struct, dict=True):
         return self.found.compiles
 
     @cached_property
+    def ranked(self) -> list[Ranked]:
+        """Return the problems that follow from no other, those first that it pays most to mend."""
+        found = ranking(self.found.problems, self.compiles)
+        others = [Ranked(each, 0.0, []) for each in (*found.in_libraries, *found.counted)]
+        return [*found.first, *others]
+
+    @cached_property
     def names(self) -> dict[int, str]:
         return compile_names(self.compiles, self.runs.values())
 
@@ -69,16 +80,22 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
 def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
     found = [(each, folder) for folder, reader in readers.items() for each in launches(reader)]
     found.sort(key=lambda one: one[0].first.began, reverse=True)
+    names = told_apart({os.path.dirname(folder) for _, folder in found})
     return [
-        launch_row(msgspec.json.encode((folder, each.name)).decode(), each, is_newest=place == 0)
+        launch_row(
+            msgspec.json.encode((folder, each.name)).decode(),
+            each,
+            is_newest=place == 0,
+            workspace_folder=names[os.path.dirname(folder)],
+        )
         for place, (each, folder) in enumerate(found)
     ]
 
 
 def _sections(opened: Opened) -> list[ExplorerRow]:
+    counts = Counter(each.problem.section for each in opened.ranked)
     problems = [
-        section(f"{each.name}:", each.heading.title(), len(opened.found.of_kind(each.name)), each.icon, each.counted)
-        for each in SECTIONS
+        section(f"{each.name}:", each.heading.title(), counts[each.name], each.icon, each.counted) for each in SECTIONS
     ]
     compiled = Counter(each.run for each in opened.compiles if each.status != "skipped")
     processes = sorted((opened.runs[run] for run in compiled), key=lambda run: (run.rank or 0, run.began))
@@ -91,10 +108,10 @@ def _sections(opened: Opened) -> list[ExplorerRow]:
         )
         for run in processes
     ]
-    lines = section("slowest:", "Slowest Lines to Trace", None if compiles else 0, "watch")
-    both = run_before(opened.reader, opened.launch)
-    before = [section("before:", f"Since the Run of {when(both[1].first.began)}", None, "diff")] if both else []
-    return [row for row in (*problems, *compiles, lines, *before) if row.is_lazy]
+    launch, earlier, _ = of_program(opened.reader, opened.launch)
+    spent = [time_section(launch)] if launch is not None else []
+    before = [section("before:", f"Since the Run of {when(each.first.began)}", None, "diff") for each in earlier[:1]]
+    return [row for row in (*problems, *compiles, *spent, *before) if row.is_lazy]
 
 
 def _compiles(opened: Opened, process: str) -> list[ExplorerRow]:
@@ -126,24 +143,38 @@ def _below(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
             return _sections(opened)
         case "compiles":
             return _compiles(opened, argument)
-        case "slowest":
-            return compile_rows.slow_line_rows(reader, reader.facts("line_times", launch))
-        case "before":
-            both = run_before(reader, launch)
-            return rows_against(reader, *both) if both is not None else []
+        case "parts" | "part" | "slowest" | "before":
+            return _of_run(opened, kind, argument)
         case "compile":
             return compile_rows.rows_of_compile(reader, launch, number_of(argument))
         case "time":
-            return compile_rows.time_rows(reader, argument)
+            return time_rows(reader, argument)
         case "guards" | "symbols" | "calls" | "lines":
             facts = reader.compile(number_of(argument))
             if facts is None:
                 return []
             make = _OF_COMPILE.get(kind)
-            return make(facts) if make is not None else compile_rows.slow_line_rows(reader, facts.line_times)
+            return make(facts) if make is not None else slow_line_rows(reader, facts.line_times, facts.compile.seconds)
     if kind in KINDS and not KINDS[kind].section:
-        return [problem_row(each, opened.names) for each in opened.found.of_kind(kind)]
+        found = [each for each in opened.ranked if each.problem.section == kind]
+        return [problem_row(each.problem, opened.names, each.follow, each.seconds) for each in found]
     return []
+
+
+def _of_run(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
+    """Return rows about the time of a run, or about the run before it."""
+    reader = opened.reader
+    launch, before, _ = of_program(reader, opened.launch)
+    if launch is None:
+        return []
+    match kind:
+        case "parts":
+            return part_rows(launch)
+        case "part":
+            return rows_of_part(reader, launch, argument, opened.compiles, opened.names)
+        case "slowest":
+            return slow_line_rows(reader, reader.facts("line_times", launch.name), launch.whole)
+    return rows_against(reader, launch, before[0]) if before else []
 
 
 def _distinct(found: list[ExplorerRow]) -> list[ExplorerRow]:

@@ -182,6 +182,11 @@ class Stores:
             if path.exists() and not self._is_removed(each):
                 self.add(path)
 
+    def add_beside(self, path: Path) -> None:
+        """Add the store in the folder of a file, whether it exists yet or not."""
+        if not self._is_removed(path.parent):
+            self.add(path.parent / FOLDER_NAME / FILE_NAME)
+
     def remove_folder(self, folder: Path) -> None:
         """Close the stores of a folder that has left the workspace, also for its open files."""
         self._folders[folder] = False

@@ -8,6 +8,7 @@ import { keptPanels } from '../webviews/panels';
 import type { FactsServer, Row } from './factsServer';
 import { openDocument, openPlace, recordedDocuments } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
+import { unfolded, type Unfolded } from './unfolded';
 
 /** A row in the tree, with the keys from the top to it. */
 interface Node {
@@ -33,9 +34,12 @@ const COLORS: Readonly<Record<string, string>> = {
 /** At most one refresh in so many milliseconds: while a session compiles, facts change several times a second. */
 const QUIET = 1000;
 
-/** The view, and what shows it without taking the focus from where the user types. */
+/** The view, and what a recording does with it. */
 export interface Explorer {
   readonly disposables: vscode.Disposable[];
+  /** Says at once that a program is recorded: its row comes when it has imported torch. */
+  readonly recording: (program: string) => void;
+  /** Shows the view without taking the focus from where the user types. */
   readonly show: () => Promise<void>;
 }
 
@@ -61,9 +65,13 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     return rows.map((row) => ({ row, keys: [...keys, row.key], ...(node && { parent: node }) }));
   };
   const getParent = ({ parent }: Node): Node | undefined => parent;
-  const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem: item };
+  const known = unfolded(memory);
+  const getTreeItem = (node: Node): vscode.TreeItem => item(node, known);
+  const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem };
   const view = vscode.window.createTreeView<Node>(VIEW, { showCollapseAll: true, treeDataProvider });
+  const recording = (program: string): void => void (view.message = vscode.l10n.t('Recording {0} …', program));
   const show = async (): Promise<void> => {
+    view.message = '';
     const [newest] = await getChildren();
     if (newest) await view.reveal(newest, { select: false, focus: false, expand: true });
   };
@@ -75,10 +83,12 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     }
     if (found) await view.reveal(found, { select: true, focus: true, expand: true });
   };
-  /** The run that is given; without one, from the palette, the run that the user chooses. */
+  /** The run that is given; without one the run of the selected row, or else one that the user chooses. */
   const chosen = async (run: Node | undefined): Promise<Node | undefined> => {
     if (run) return run;
     const runs = await getChildren();
+    const selected = runs.find(({ row }) => row.key === view.selection[0]?.keys[0]);
+    if (selected) return selected;
     if (runs.length === 0) void vscode.window.showInformationMessage(vscode.l10n.t('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.'));
     if (runs.length < 2) return runs[0];
     const items = runs.map((each) => ({ label: each.row.label, description: each.row.description ?? '', run: each }));
@@ -89,10 +99,15 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     changed,
     view,
     view.onDidChangeSelection(({ selection: [node] }) => void vscode.commands.executeCommand('setContext', 'dynascope.selectedRow', node && kindOf(node))),
+    view.onDidExpandElement(({ element }) => known.remember(idOf(element), true)),
+    view.onDidCollapseElement(({ element }) => known.remember(idOf(element), false)),
     last.item,
     changed.event(() => void getChildren().then(([newest]) => last.show(newest?.row), () => undefined)), // the view says what fails
     new vscode.Disposable(() => clearTimeout(pending)),
-    server.onDidChangeFacts(soon),
+    server.onDidChangeFacts(() => {
+      view.message = '';
+      soon();
+    }),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => row.place && openPlace(server, keys[0], row.place)),
     vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
@@ -127,15 +142,20 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
       if (run) await forget(server, { key: run.row.key }, vscode.l10n.t('Delete what was recorded of {0}?', run.row.label));
     }),
   ];
-  return { disposables, show };
+  return { disposables, recording, show };
 }
 
-function item(node: Node): vscode.TreeItem {
-  const { row, keys } = node;
+/** Returns a row's name in the whole tree; by it VS Code knows after a refresh which rows are open. */
+function idOf({ keys }: Node): string {
+  return JSON.stringify(keys);
+}
+
+function item(node: Node, known: Unfolded): vscode.TreeItem {
+  const { row } = node;
   const below = row.isLazy || (row.children?.length ?? 0) > 0;
   const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-  const shown = new vscode.TreeItem(row.label, !below ? None : row.isOpen ? Expanded : Collapsed);
-  shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
+  const shown = new vscode.TreeItem(row.label, !below ? None : known.isOpen(idOf(node), row.isOpen === true) ? Expanded : Collapsed);
+  shown.id = idOf(node);
   shown.description = row.description;
   shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
   shown.contextValue = kindOf(node);

@@ -4,11 +4,12 @@ import * as vscode from 'vscode';
 import { findInterpreter } from '../environment/interpreter';
 import type { ReportProblem } from '../debugging/configuration';
 import { isProblem, preflight } from '../environment/preflight';
+import type { Explorer } from './explorer';
 
 const TYPE = 'dynascope';
 
-/** Returns the command: it runs the file in a terminal, and shows what was recorded when it has ended. */
-export function recordFile(report: ReportProblem, show: () => Promise<void>): (resource?: vscode.Uri) => Promise<void> {
+/** Returns the command: it runs the file in a terminal, and the view shows that, and what was recorded when it has ended. */
+export function recordFile(report: ReportProblem, { recording, show }: Pick<Explorer, 'recording' | 'show'>): (resource?: vscode.Uri) => Promise<void> {
   const record = async (resource?: vscode.Uri): Promise<void> => {
     const document = vscode.window.activeTextEditor?.document;
     const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
@@ -29,6 +30,7 @@ export function recordFile(report: ReportProblem, show: () => Promise<void>): (r
     const run = new vscode.ProcessExecution(command, [...given, '-P', '-m', 'dynascope', 'run', path.relative(cwd, file.fsPath)], { cwd });
     const task = new vscode.Task({ type: TYPE }, folder ?? vscode.TaskScope.Global, vscode.l10n.t('Record {0}', path.basename(file.fsPath)), 'Dynascope', run);
     task.presentationOptions = { clear: true, showReuseMessage: false };
+    recording(path.basename(file.fsPath));
     const execution = await vscode.tasks.executeTask(task);
     const ended = vscode.tasks.onDidEndTask((end) => {
       if (end.execution !== execution) return;

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from dynascope.explain.compiles import LATER, title
-from dynascope.explain.in_progress import part_of
 from dynascope.explain.where_time_went import Spent
 from dynascope.facts import model
+from dynascope.facts.compiler_parts import parts_of
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile import Key, Node, Profile, seconds_of, totals, tree
 from dynascope.facts.reader import Reader
@@ -39,10 +39,9 @@ class Measured(Struct):
     def spent(self) -> Spent:
         """Return its time by part of the compiler."""
         parts: dict[str, float] = {}
-        for root in self.roots:
-            parts["Dynamo"] = parts.get("Dynamo", 0.0) + root.own
-            for node in root.children:
-                _add_parts(node, [], parts)
+        for order, profile in enumerate(self.profiles):
+            for part, seconds in parts_of(profile, 0.0 if order else self.compile.seconds).items():
+                parts[part] = parts.get(part, 0.0) + seconds
         names = {node.name for root in self.roots for node in root.walk() if not node.is_function}
         is_loaded = _GENERATES not in names if names & {_GENERATES, _LOADS} else None
         return Spent(self.name, self.compile, parts, is_loaded)
@@ -52,15 +51,6 @@ class Measured(Struct):
         """Return the compile's time that is not for lines, the backend or guards."""
         known = self.tracing + self.compile.backend_seconds + self.guards + self.compile.rank_wait_seconds
         return max(0.0, self.compile.seconds - known)
-
-
-def _add_parts(node: Node, around: list[str], parts: dict[str, float]) -> None:
-    """Add the time of a node and of all below it to the parts of the compiler that they are of."""
-    phases = around if node.is_function else [*around, node.name]
-    part = "Dynamo" if node.is_function else part_of(phases)
-    parts[part] = parts.get(part, 0.0) + node.own
-    for child in node.children:
-        _add_parts(child, phases, parts)
 
 
 def measured(reader: Reader, launch: str) -> list[Measured]:

@@ -10,8 +10,9 @@ from rich.console import Group
 from rich.markup import escape
 from rich.text import Text
 
-from dynascope.explain.in_progress import OF_LATER, by_part, doing, idle, part_of, traces_a_line
+from dynascope.explain.in_progress import OF_LATER, doing, idle, traces_a_line
 from dynascope.explain.problem import named
+from dynascope.facts.compiler_parts import by_part, part_of
 from dynascope.facts.counts import seconds
 from dynascope.facts.in_progress import CompileSeen, ProcessSeen
 from dynascope.report.sources import shown_path
