@@ -36,6 +36,8 @@ from dynascope_lsp.trials import FixOutcome
 
 log = logging.getLogger(__name__)
 
+ASK = "dynascope/ask"
+"""The request to a client that declares `experimental.ask`: a question to the user, with one button."""
 FILES_KEPT = 48
 """The number of files that are not open, such as those in stacks, whose text and facts are kept."""
 
@@ -101,6 +103,18 @@ class LspSession:
     def client_watches_facts(self) -> bool:
         """Whether the client declares `experimental.factsChanged`: it is told when facts change."""
         return bool(self._experimental("factsChanged"))
+
+    async def ask(self, question: str, detail: str, button: str) -> bool:
+        """Ask the user a question with one button, and whether it was pressed.
+
+        A client that declares `experimental.ask` shows it so that it waits for an answer; others as they show messages.
+        """
+        if self._experimental("ask"):
+            asked = {"question": question, "detail": detail, "button": button}
+            return bool(await self.server.protocol.send_request_async(ASK, asked))
+        buttons = [types.MessageActionItem(button)]
+        shown = types.ShowMessageRequestParams(types.MessageType.Warning, f"{question} {detail}", buttons)
+        return await self.server.window_show_message_request_async(shown) is not None
 
     def _experimental(self, *keys: str) -> Any:
         value: Any = self.server.client_capabilities.experimental

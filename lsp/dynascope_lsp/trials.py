@@ -10,8 +10,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from dynascope.explain.compiles import compiles_after
 from dynascope.facts.break_message import without_numbers
-from dynascope.facts.launches import LAUNCH_VARIABLE
+from dynascope.facts.launches import LAUNCH_VARIABLE, launches
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_VARIABLE, StoreError
 from lsprotocol import types
@@ -31,6 +32,7 @@ class TrialRun(Struct, frozen=True):
     output: str
     error: str
     decisions: Counter[Decision]
+    compiles: int = 0
 
 
 async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> TrialRun:
@@ -63,15 +65,16 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
                 await process.wait()
     written = (folder / "stdout").read_text(errors="replace")
     error = ((folder / "stderr").read_text(errors="replace").strip().splitlines() or [""])[-1]
-    return TrialRun(exit_code, _ADDRESS.sub("0x…", written), error, _decisions(folder))
+    return TrialRun(exit_code, _ADDRESS.sub("0x…", written), error, *_recorded(folder))
 
 
-def _decisions(folder: Path) -> Counter[Decision]:
+def _recorded(folder: Path) -> tuple[Counter[Decision], int]:
+    """Return the decisions in a store, and the number of compiles."""
     found: Counter[Decision] = Counter()
     try:
         reader = Reader.open(folder / FILE_NAME)
     except StoreError:
-        return found  # nothing was compiled
+        return found, 0  # nothing was compiled
     with reader:
         for path in reader.files():
             view = reader.view(path)
@@ -80,7 +83,7 @@ def _decisions(folder: Path) -> Counter[Decision]:
             found.update(("graphBreak", path, each.line, each.type) for each in view.facts("graph_breaks"))
             reasons = view.facts("recompiles")
             found.update(("recompile", path, each.line, without_numbers(each.guard)) for each in reasons)
-    return found
+        return found, sum(each.compiles for each in launches(reader))
 
 
 class FixOutcome(Struct, frozen=True):
@@ -91,11 +94,13 @@ class FixOutcome(Struct, frozen=True):
     text: str
     has_new_decisions: bool = False
     """Whether graph breaks or recompiles are new."""
+    is_gain: bool = True
+    """Whether a fix of a recompile made the compiles fewer."""
 
     @property
     def helped(self) -> bool:
         """Whether something is gained, and nothing else has changed."""
-        return self.removed and self.same and not self.has_new_decisions
+        return self.removed and self.same and self.is_gain and not self.has_new_decisions
 
     @property
     def summary(self) -> str:
@@ -122,9 +127,12 @@ def compared(
     parts = [f"the {what} is {'gone' if removed else 'still there'}"]
     new = sorted({each for each in after.decisions if each not in expected})
     parts += [f"new: {text} at line {line} of {path.rpartition('/')[2]}" for _, path, line, text in new[:3]]
+    is_gain = kind == "graphBreak" or after.compiles < before.compiles
+    if kind == "recompile":
+        parts.append(compiles_after(before.compiles, after.compiles))
     same = after.exit_code == before.exit_code and after.output == before.output
     parts.append(_output(before, after, repeated, same))
-    return FixOutcome(removed, same, f"{'; '.join(parts)}.", has_new_decisions=bool(new))
+    return FixOutcome(removed, same, f"{'; '.join(parts)}.", has_new_decisions=bool(new), is_gain=is_gain)
 
 
 def _output(before: TrialRun, after: TrialRun, repeated: TrialRun | None, same: bool) -> str:

@@ -85,6 +85,32 @@ def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
     run(scenario)
 
 
+def test_what_was_made_of_a_line_leads_to_its_documents_also_when_the_line_has_moved(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    model = tmp_path / "model.py"
+    model.write_text(f"# new\n{model.read_text()}")
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+
+            async def made(path: Path, line: int) -> list[Any]:
+                request = {"uri": path.as_uri(), "line": line}
+                found: list[Any] = await each.client.protocol.send_request_async("dynascope/madeOfLine", request)
+                return found
+
+            found = await made(model, 8)
+            names = [f"Model.forward [0-0] {each}.py" for each in ("graph", "inference graph", "output code")]
+            assert [one["document"]["name"] for one in found] == names
+            assert (found[2]["line"], found[2]["text"]) == (3, "buf0 = mm(arg0)")
+            for one in found:
+                request = {"key": one["key"], "document": one["document"]["id"]}
+                text = await each.client.protocol.send_request_async("dynascope/document", request)
+                assert text.split("\n")[one["line"] - 1].strip() == one["text"]
+            assert await made(model, 7) == [] == await made(tmp_path / "elsewhere.py", 7)
+
+    run(scenario)
+
+
 def test_other_runs_of_a_program_are_named(tmp_path: Path):
     sample.write_sample(tmp_path)
     layers, model = str(tmp_path / "layers.py"), str(tmp_path / "model.py")

@@ -18,6 +18,7 @@ from dynascope_lsp.documents.edits import applied
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.trials import TrialRun, compared, moved
 from lsprotocol import types
+from msgspec import structs
 
 from tests.lsp.editor import PULLS, Editor, editor
 from tests.support.facts import sample
@@ -194,6 +195,27 @@ def test_a_trial_can_be_cancelled(tmp_path: Path):
     asyncio.run(scenario())
 
 
+def test_a_client_with_modal_questions_is_asked_by_a_request_of_its_own(tmp_path: Path):
+    path = recorded(tmp_path)
+    can = evolve(CAN, experimental={"ask": True})
+
+    async def scenario() -> None:
+        async with editor(path.parent, capabilities=can) as each:
+            asked: list[Any] = []
+
+            @each.client.feature("dynascope/ask")
+            def ask(params: Any) -> bool:
+                asked.append(params)
+                return False
+
+            await tried(each, each.open(path))
+            (question,) = asked
+            assert question.button == "Run" and question.question.startswith("Run `program.py` twice")
+            assert question.detail.startswith("Your files are not edited, ")
+
+    asyncio.run(scenario())
+
+
 BREAK = ("graphBreak", "/model.py", 7, "Data-dependent branching")
 
 
@@ -216,6 +238,27 @@ def test_what_is_said_of_a_trial(after: TrialRun, repeated: TrialRun | None, rem
     outcome = compared(ended(BREAK), after, repeated, BREAK, {})
     assert (outcome.removed, outcome.same) == (removed, same)
     assert said in outcome.text
+
+
+RECOMPILED = ("recompile", "/model.py", 7, "x.size()[0] == #")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "helps", "said"),
+    [
+        (3, 1, True, "3 compiles become 1"),
+        (2, 2, False, "2 compiles stay 2: no gain"),
+        (1, 1, False, "1 compile stays 1: no gain"),
+        (2, 3, False, "2 compiles become 3: no gain"),
+    ],
+)
+def test_a_fix_of_a_recompile_says_how_many_compiles_it_saves(before: int, now: int, helps: bool, said: str):
+    without, after = ended(RECOMPILED), ended()
+    outcome = compared(
+        structs.replace(without, compiles=before), structs.replace(after, compiles=now), None, RECOMPILED, {}
+    )
+    assert outcome.text == f"the recompile is gone; {said}; what the program printed is the same."
+    assert outcome.helped == helps
 
 
 def test_lines_are_followed_through_edits_and_edits_are_applied():

@@ -129,6 +129,18 @@ def test_what_was_made_of_the_graph_of_a_compile(workspace: Path):
     assert "0/1 has no recorded form" in report("--form", "0/1", "all", fails=True)
 
 
+def test_what_was_made_of_a_line_is_listed(workspace: Path):
+    node = "    10  layer_norm = torch.nn.functional.layer_norm(l_x_, (16,), l_self_weight_)  # f32[8, 16]"
+    assert report("--from", "model.py:7").splitlines() == [
+        *("Model.forward [0/0] graph", node),
+        *("Model.forward [0/0] inference graph", node),
+        *("Model.forward [0/0] output code", "     3  buf0 = mm(arg0)"),
+    ]
+    assert report("--from", "layers.py:5").count("sum_1 = ") == 2
+    assert "Nothing in the recorded graphs" in report("--from", "model.py:1", fails=True)
+    assert "`model.py` is not FILE:LINE" in report("--from", "model.py", fails=True)
+
+
 def test_why_there_is_no_graph_or_form_is_true(workspace: Path):
     facts = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(5)]
     for number, (each, status) in enumerate(

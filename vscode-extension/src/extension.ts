@@ -85,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...comparison(),
     ...lineTimes(),
     ...runs.disposables,
-    ...formLinks(),
+    ...formLinks(server),
     ...agents((context.extension.packageJSON as { readonly version: string }).version),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', () => chooseInterpreter()),

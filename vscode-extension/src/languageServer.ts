@@ -20,6 +20,18 @@ const RESTARTS = 2;
 const STATE = 'dynascope.languageServer';
 const ENVIRONMENT = 'dynascope.environment';
 
+/** A question of the server's, such as whether a program may run: a dialog, which does not go away by itself. */
+interface Question {
+  readonly question: string;
+  readonly detail: string;
+  readonly button: string;
+}
+
+/** Returns whether the user pressed the button. */
+async function asked({ question, detail, button }: Question): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, button)) === button;
+}
+
 export class LanguageServer implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   /** Facts have changed, or the server has begun or ended. */
@@ -130,6 +142,7 @@ export class LanguageServer implements vscode.Disposable {
     });
     this.client.registerFeature(debugCommands);
     this.client.onNotification('dynascope/factsChanged', () => this.changed.fire());
+    this.client.onRequest('dynascope/ask', asked);
     this.ended = 0;
     await this.client.start();
     // `start` also resolves when the server ended before it answered; `closed` has reported that.

@@ -1,7 +1,20 @@
 import { expect, test } from 'vitest';
 import './support';
-import { formLinks, madeOf, places } from '../src/runs/formLinks';
-import { debug, opened, Position, state, Uri, window } from './vscode';
+import { formLinks, madeOf } from '../src/runs/formLinks';
+import { places } from '../src/runs/places';
+import { firstKernel, openDocument, recordedDocuments } from '../src/runs/recordedDocuments';
+import { columns, debug, EventEmitter, opened, Position, state, TabInputWebview, Uri, window } from './vscode';
+
+/** What the server answers, and what it was asked. */
+const answers = new Map<string, unknown>();
+const requested: [string, unknown][] = [];
+const server = {
+  request: <T>(method: string, params: object): Promise<T | undefined> => {
+    requested.push([method, params]);
+    return Promise.resolve(answers.get(method) as T | undefined);
+  },
+  onDidChangeFacts: new EventEmitter<void>().event as never,
+};
 
 test('the places above nodes and kernels, and callers, are links to their lines', () => {
   const text = [
@@ -22,7 +35,7 @@ test('the places above nodes and kernels, and callers, are links to their lines'
 
 test('what was made of the line with the cursor is written to the debug console', async () => {
   const asked: unknown[] = [];
-  formLinks();
+  formLinks(server);
   const ask = (): unknown => state.commands.get('dynascope.formsOfLine')?.();
   await ask();
   expect(state.shown.join()).toContain('Put the cursor on a line');
@@ -55,7 +68,7 @@ test('what is chosen of it is opened at its line', async () => {
     ['forward [0/0] graph', 13],
     ['forward [0/0] output code', 103],
   ]);
-  formLinks();
+  formLinks(server);
   window.activeTextEditor = { document: { languageId: 'python', uri: Uri.file('/p/model.py') }, selection: { active: new Position(19, 4) } };
   const sources = [{ name: 'forward [0/0] graph' }, { name: 'forward [0/0] output code', sourceReference: 7 }];
   const customRequest = (command: string): Promise<unknown> => Promise.resolve(command === 'loadedSources' ? { sources } : { result: answer });
@@ -63,4 +76,32 @@ test('what is chosen of it is opened at its line', async () => {
   state.answer = 'cpp_fused_relu_0(buf0, buf1)';
   await state.commands.get('dynascope.formsOfLine')?.();
   expect(opened).toEqual(['forward [0/0] output code:103']);
+});
+
+test('without a session it is opened from the last run, and output code at its first kernel beside a picture', async () => {
+  recordedDocuments(server);
+  formLinks(server);
+  const ask = (): unknown => state.commands.get('dynascope.formsOfLine')?.();
+  window.activeTextEditor = { document: { languageId: 'python', uri: Uri.file('/p/model.py') }, selection: { active: new Position(19, 4) } };
+  await ask();
+  expect(requested.at(-1)).toMatchObject(['dynascope/madeOfLine', { line: 20 }]);
+  expect(state.shown.join()).toContain('the output code of the last run is from model.py:20.');
+  const document = { id: 'form-text:3:output code', name: 'forward [0-0] output code.py' };
+  answers.set('dynascope/madeOfLine', [{ key: 'run', document, line: 5, text: 'cpp_fused_relu_0(buf0)' }]);
+  answers.set('dynascope/document', 'import torch\n\n# File: model.py:20 in forward\n# Source Nodes: [relu]\ncpp_fused_relu_0 = async_compile.cpp_pybinding()\n');
+  state.answer = 'cpp_fused_relu_0(buf0)';
+  window.tabGroups.activeTabGroup = { viewColumn: 1, activeTab: { input: new TabInputWebview() } };
+  await ask();
+  expect(opened.at(-1)).toMatch(/output code\.py:5$/);
+  await openDocument(document, 'run');
+  expect(opened.at(-1)).toMatch(/output code\.py:3$/);
+  window.tabGroups.activeTabGroup.viewColumn = 2;
+  await openDocument(document, 'run');
+  expect(columns).toEqual([-2, -2, 1]);
+});
+
+test('the first kernel of output code is found with what is said of it, or the first call', () => {
+  expect(firstKernel('import torch\n\n# File: model.py:20 in forward\n# of [relu]\nkernel = async_compile.triton()\n')).toBe(3);
+  expect(firstKernel('def call(args):\n    extern_kernels.mm(a, b, out=buf0)\n')).toBe(2);
+  expect(firstKernel('def call(args):\n    return ()\n')).toBeUndefined();
 });

@@ -26,6 +26,7 @@ export class LanguageClient {
   readonly notified: string[] = [];
   readonly requested: unknown[] = [];
   readonly listeners = new Map<string, () => void>();
+  readonly answers = new Map<string, (params: never) => Promise<unknown>>();
   hintsRefreshed = 0;
   constructor(
     readonly id: string,
@@ -50,6 +51,9 @@ export class LanguageClient {
   }
   onNotification(method: string, listener: () => void): void {
     this.listeners.set(method, listener);
+  }
+  onRequest(method: string, answer: (params: never) => Promise<unknown>): void {
+    this.answers.set(method, answer);
   }
   sendRequest(method: string, params: unknown): Promise<unknown> {
     this.requested.push([method, params]);

@@ -28,7 +28,7 @@ test('runs `dynascope lsp` with the chosen interpreter', async () => {
 test('names its debug commands, and serves files, unsaved documents and cells', async () => {
   await server().restart();
   const commands = { commands: ['dynascope.debugFunction', 'dynascope.debugFinding'] };
-  expect(clients[0]?.capabilities).toEqual({ experimental: { commands, diagnosticsInHovers: true, factsChanged: true } });
+  expect(clients[0]?.capabilities).toEqual({ experimental: { commands, ask: true, diagnosticsInHovers: true, factsChanged: true } });
   expect(clients[0]?.options.documentSelector.map(({ scheme, notebook }) => scheme ?? notebook)).toEqual(['file', 'untitled', '*']);
 });
 
@@ -118,4 +118,15 @@ test('requests of ours wait for the server, and new facts are told', async () =>
   expect(changes).toBe(1);
   clients[0]?.listeners.get('dynascope/factsChanged')?.();
   expect(changes).toBe(2);
+});
+
+test('a question of the server is a dialog, which waits for its answer', async () => {
+  await server().restart();
+  const ask = (): Promise<unknown> | undefined => clients[0]?.answers.get('dynascope/ask')?.({ question: 'Run it?', detail: 'Nothing is edited.', button: 'Run' } as never);
+  state.answer = undefined;
+  expect(await ask()).toBe(false);
+  state.answer = 'Run';
+  expect(await ask()).toBe(true);
+  expect(state.shown).toEqual(['Run it?', 'Run it?']);
+  expect(state.options.at(-1)).toEqual({ modal: true, detail: 'Nothing is edited.' });
 });

@@ -82,6 +82,8 @@ export const state = {
   registered: [] as string[],
   commands: new Map<string, (...given: unknown[]) => unknown>(),
   shown: [] as string[],
+  /** The options of messages that were shown. */
+  options: [] as object[],
   started: [] as Record<string, unknown>[],
   answer: undefined as string | undefined,
 };
@@ -93,6 +95,7 @@ export function resetState(): void {
   state.registered.length = 0;
   state.commands.clear();
   state.shown.length = 0;
+  state.options.length = 0;
   state.started.length = 0;
   debug.breakpoints = [];
   debug.activeStackItem = undefined;
@@ -102,7 +105,8 @@ export function resetState(): void {
   treeViews.clear();
   executed.length = 0;
   revealed.length = 0;
-  opened.length = 0;
+  opened.length = columns.length = 0;
+  window.tabGroups.activeTabGroup = { viewColumn: 1, activeTab: undefined };
   debug.began.dispose();
   debug.ended.dispose();
   state.answer = undefined;
@@ -123,6 +127,10 @@ interface Folder {
 
 export class ThemeColor {
   constructor(readonly id: string) {}
+}
+
+export class TabInputWebview {
+  readonly viewType = 'dynascope.graph';
 }
 
 export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
@@ -148,6 +156,10 @@ export const workspace = {
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
   onDidSaveTextDocument: () => nothing,
+  openTextDocument: async (uri: FakeUri): Promise<FakeTextDocument> => {
+    const text = new TextDecoder().decode(await files.get(uri.scheme)?.readFile(uri));
+    return { uri, getText: () => text };
+  },
   registerFileSystemProvider: (scheme: string, provider: FakeFiles) => {
     files.set(scheme, provider);
     return nothing;
@@ -158,6 +170,10 @@ export const workspace = {
   },
 };
 
+interface FakeTextDocument {
+  readonly uri: FakeUri;
+  readonly getText: () => string;
+}
 interface FakeDocuments {
   readonly provideTextDocumentContent: (uri: { toString: () => string }) => string;
 }
@@ -175,16 +191,21 @@ export const documents = new Map<string, FakeDocuments>();
 
 export const extensions = { getExtension: (id: string) => state.extensions.get(id) };
 
-const show = (message: string): Promise<string | undefined> => {
+const show = (message: string, options?: unknown): Promise<string | undefined> => {
   state.shown.push(message);
+  if (typeof options === 'object' && options) state.options.push(options);
   return Promise.resolve(state.answer);
 };
 
-/** Places that were opened: the file, and its line from 1. */
+/** Places that were opened: the file, and its line from 1; and the columns. */
 export const opened: string[] = [];
+export const columns: (number | undefined)[] = [];
 
 export const window = {
-  showTextDocument: (uri: FakeUri, { selection }: { selection?: Range } = {}): Promise<void> => {
+  tabGroups: { activeTabGroup: { viewColumn: 1, activeTab: undefined as { input: unknown } | undefined } },
+  showTextDocument: (shown: FakeUri | FakeTextDocument, { selection, viewColumn }: { selection?: Range; viewColumn?: number } = {}): Promise<void> => {
+    const uri = 'uri' in shown ? shown.uri : shown;
+    columns.push(viewColumn);
     opened.push(uri.scheme === 'file' && !selection ? uri.fsPath : selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
     return Promise.resolve();
   },

@@ -112,6 +112,14 @@ def went_wrong(failed: int, breaks: int, recompiles: int) -> list[str]:
     return [counted(number, what) for number, what in counts if number]
 
 
+def compiles_after(before: int, after: int) -> str:
+    """Say how many compiles there are after a change of the program, and whether that is a gain."""
+    if after < before:
+        return f"{counted(before, 'compile')} {'becomes' if before == 1 else 'become'} {after}"
+    less = f"{'stays' if before == 1 else 'stay'} {after}" if after == before else f"become {after}"
+    return f"{counted(before, 'compile')} {less}: no gain"
+
+
 def time_spent(compiles: Collection[model.Compile], later: float) -> str:
     """Return how long compiles took, and how long it took to compile something for them later."""
     whole = sum(each.status in model.COMPILES for each in compiles)

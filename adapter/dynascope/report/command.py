@@ -34,6 +34,9 @@ from dynascope.report.summary import summarize
     metavar="ID NAME",
     help='Print what AOTAutograd or Inductor made of the graph of a compile: 0/0 "backward graph"; 0/0 all.',
 )
+@click.option(
+    "--from", "from_line", metavar="FILE:LINE", help="Print what was made of a line: nodes of graphs, kernels, calls."
+)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
     workspace: Path | None,
@@ -47,6 +50,7 @@ def report(
     code: str | None,
     guards: str | None,
     form: tuple[str, str] | None,
+    from_line: str | None,
     html: Path | None,
 ) -> None:
     """Report what to mend in the newest launch: graph breaks, recompiles and failures."""
@@ -56,8 +60,8 @@ def report(
         if launches:  # the newest first, each with the command line of its first process
             for each in launches_of(reader):
                 click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else f'  ({NOTHING})'}")
-        elif graph or code or guards or form:
-            asked = {"graph": graph, "code": code, "guards": guards}
+        elif graph or code or guards or form or from_line:
+            asked = {"graph": graph, "code": code, "guards": guards, "from": from_line}
             _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
             folder = facts or (store.facts_folder(workspace) if workspace is not None else None)
@@ -112,6 +116,8 @@ def _print_generated(reader: Reader, launch: str, asked: dict[str, str | None], 
 
     try:
         texts = {"graph": generated.graph, "code": generated.code, "guards": generated.guards}
+        if line := asked.pop("from"):
+            click.echo(generated.made_of(reader, launch, line), nl=False)
         for what, name in asked.items():
             if name:
                 click.echo(texts[what](reader, generated.compile_named(reader, launch, name)), nl=False)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from dynascope.explain.problem import Place, Problem
-from dynascope.facts.file_names import given_name
+from dynascope.explain.problem import Problem
 from dynascope.facts.reader import Reader
-from dynascope.report.sources import Sources, chosen_launch, opened, options
+from dynascope.report.sources import Sources, chosen_launch, is_at, opened, options
 from dynascope.report.summary import Summary, summarize
 
 
@@ -62,17 +60,11 @@ def asked_for(summary: Summary, what: str) -> list[Problem]:
         return []
     own = [each for each in summary.problems if each.id == what]
     own = own or [each for each in summary.problems if each.id.startswith(what)]
-    own = own or [each for each in summary.problems if file and _is_at(each.place, file, line)]
+    own = own or [each for each in summary.problems if file and is_at(each.place, file, line)]
     own = own or [
         each
         for each in summary.problems
-        if file and any(note.place is not None and _is_at(note.place, file, line) for note in each.notes)
+        if file and any(note.place is not None and is_at(note.place, file, line) for note in each.notes)
     ]
     roots = {each.id for each in own}
     return [each for each in summary.problems if each.id in roots or each.root in roots]
-
-
-def _is_at(place: Place, file: str, line: str) -> bool:
-    is_file = place.path == os.path.abspath(file) or f"/{place.path}".replace(os.sep, "/").endswith(f"/{file}")
-    is_file = is_file or given_name(place.path) == file
-    return is_file and (not line or place.line == int(line))

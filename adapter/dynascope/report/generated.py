@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from dynascope.explain.compiles import title
 from dynascope.explain.not_recorded import GUARD_COSTS, LATER_FORMS, not_recorded
+from dynascope.explain.problem import Place
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.cache_keys import CACHE_KEY, differences, key_of, summary
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.generated.recorded import bytecode_text, form_text, graphs_text
+from dynascope.facts.generated.statements import Statement, listed, places_in, statements_from
 from dynascope.facts.process_names import as_shown, compile_names
 from dynascope.facts.reader import Reader
-from dynascope.report.sources import Sources
+from dynascope.report.sources import Sources, is_at
 
 
 class NotRecorded(Exception):
@@ -80,6 +83,49 @@ def form(reader: Reader, each: model.Compile, name: str) -> str:
     if name.endswith(CACHE_KEY):
         found.text = "\n".join([*_since_the_run_before(reader, each, found), found.text])
     return form_text(title(each, each.compile_id), found, Sources(reader).line)
+
+
+class FromLine(NamedTuple):
+    """What is from a line of the program in one graph or later form of it."""
+
+    compile: model.Compile
+    form: str
+    """The name of the later form; "" for the graph itself."""
+    is_graph: bool
+    statements: list[Statement]
+
+
+def from_line(
+    reader: Reader, compiles: Iterable[model.Compile], is_asked: Callable[[tuple[str, int]], bool]
+) -> Iterator[FromLine]:
+    """Yield what was made of a line, of which `is_asked` knows the path and the recorded number."""
+    for each in compiles:
+        names = [("", True)] if "graphs" in recorded.kinds(reader, each.id) else []
+        names += [(name, is_graph) for name, is_graph, _ in recorded.form_names(reader, each.id)]
+        for name, is_graph in names:
+            text = (form(reader, each, name) if name else graph(reader, each)).split("\n")
+            found = statements_from(text, places_in(text, name.endswith("graph") or not name), is_asked)
+            if found:
+                yield FromLine(each, name, is_graph, found)
+
+
+def made_of(reader: Reader, launch: str, line: str) -> str:
+    """Return a list of all that was made of `model.py:10` in a launch. Raises NotRecorded.
+
+    It is the answer to `forms from model.py:10` in a debug session.
+    """
+    file, _, number = line.rpartition(":")
+    if not file or not number.isdecimal():
+        raise NotRecorded(f"Which line? `{line}` is not FILE:LINE.")
+    compiles = reader.compiles(launch)
+    names = compile_names(compiles, [run for run in reader.runs() if run.launch == launch])
+
+    rows: list[str] = []
+    for each in from_line(reader, compiles, lambda place: is_at(Place(*place), file, number)):
+        rows += listed(f"{title(each.compile, names[each.compile.id])} {each.form or 'graph'}", each.statements)
+    if not rows:
+        raise NotRecorded(f"Nothing in the recorded graphs and their later forms is from {line}.")
+    return "\n".join([*rows, ""])
 
 
 def _not_there(reader: Reader, each: model.Compile, what: str) -> NotRecorded:

@@ -15,6 +15,7 @@ import click
 from msgspec import Struct
 
 from dynascope.explain.compiles import CHANGED, MOVED
+from dynascope.explain.problem import Place
 from dynascope.facts import model, store
 from dynascope.facts.alignment import Alignment
 from dynascope.facts.file_names import given_name, name_files
@@ -52,6 +53,13 @@ def options(launch: str | None, folder: Path | None) -> str:
     """Return the options with which another command shows the same launch."""
     chosen = [f" --launch {shlex.quote(launch)}"] if launch else []
     return "".join([*chosen, *([f" --facts {shlex.quote(str(folder))}"] if folder is not None else [])])
+
+
+def is_at(place: Place, file: str, line: str) -> bool:
+    """Whether a place is in a file that the user names, at a line; "" is any line."""
+    is_file = place.path == os.path.abspath(file) or f"/{place.path}".replace(os.sep, "/").endswith(f"/{file}")
+    is_file = is_file or given_name(place.path) == file
+    return is_file and (not line or place.line == int(line))
 
 
 CONTEXT = 2

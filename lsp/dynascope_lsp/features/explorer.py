@@ -14,16 +14,16 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.report.profile import measured as profiles
 
-from dynascope_lsp.explorer.generated_rows import document_text, graph_data
+from dynascope_lsp.explorer.generated_rows import document_text, graph_data, made_of_line
 from dynascope_lsp.explorer.launch_rows import runs_of_program
 from dynascope_lsp.explorer.rows import launch_of
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, rows
 from dynascope_lsp.registry import feature
-from dynascope_lsp.session import LspSession
+from dynascope_lsp.session import LspSession, path_of
 
 ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
-DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
+DOCUMENT, GRAPH, MADE_OF_LINE = "dynascope/document", "dynascope/graph", "dynascope/madeOfLine"
 RUNS_OF_PROGRAM = "dynascope/runsOfProgram"
 TIMELINE, CHROME_TRACE = "dynascope/timeline", "dynascope/chromeTrace"
 FORGET = "dynascope/forget"
@@ -48,6 +48,13 @@ class DocumentParams(msgspec.Struct):
 
     key: str
     document: str
+
+
+class LineParams(msgspec.Struct):
+    """The parameters of `dynascope/madeOfLine`: a file, and its present line from 1."""
+
+    uri: str
+    line: int
 
 
 class LaunchParams(msgspec.Struct):
@@ -99,6 +106,26 @@ def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
     reader, _, launch = _run(session, opened.key)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
     return msgspec.to_builtins(found) if found is not None else None
+
+
+@feature(MADE_OF_LINE)
+def made_of_the_line(session: LspSession, params: Any) -> list[dict[str, Any]]:
+    """Return what was made of a line in the newest run that traced its file."""
+    asked = msgspec.convert(params, LineParams)
+    path = path_of(asked.uri)
+    view = session.stores.view(path) if path is not None else None
+    if path is None or view is None:
+        return []
+    compiles, runs = view.compiles(), {run.id: run.launch for run in view.reader.runs()}
+    launch = runs[max(compiles, key=lambda each: each.began).run]
+    own = [each for each in compiles if runs[each.run] == launch]
+    folder = next(str(each.path.parent) for each in session.stores if each.reader is view.reader)
+
+    def is_asked(place: tuple[str, int]) -> bool:
+        return place[0] == path and session.locate(*place) == asked.line
+
+    found = made_of_line(view.reader, msgspec.json.encode((folder, launch)).decode(), own, is_asked)
+    return [msgspec.to_builtins(each) for each in found]
 
 
 @feature(RUNS_OF_PROGRAM)

@@ -121,11 +121,10 @@ async def _asked(session: LspSession, program: dict[str, object]) -> bool:
     line = " ".join([Path(name).name, shlex.join(map(str, arguments if isinstance(arguments, list) else ()))]).strip()
     question = (
         f"Run `{line}` twice in {program['cwd']}, without the fix and with it, and once more without it if the outputs "
-        "differ? Your files are not edited, but the program does everything that it does when you run it."
+        "differ?"
     )
-    params = types.ShowMessageRequestParams(types.MessageType.Warning, question, [types.MessageActionItem(RUN)])
-    chosen = await session.server.window_show_message_request_async(params)
-    return chosen is not None and chosen.title == RUN
+    detail = "Your files are not edited, but the program does everything that it does when you run it."
+    return await session.ask(question, detail, RUN)
 
 
 async def _tried(

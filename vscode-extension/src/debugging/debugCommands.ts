@@ -29,11 +29,11 @@ export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise
   },
 };
 
-/** Declares the commands to the server, which offers only those that the client declares; hovers here begin with diagnostics; the view of runs is told of new facts. */
+/** Declares the commands to the server, which offers only those that the client declares; questions are modal; hovers here begin with diagnostics; the view of runs is told of new facts. */
 export const debugCommands: StaticFeature = {
   fillClientCapabilities(capabilities) {
     const commands = { commands: Object.keys(DEBUG_COMMANDS) };
-    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands, diagnosticsInHovers: true, factsChanged: true };
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands, ask: true, diagnosticsInHovers: true, factsChanged: true };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -2,25 +2,15 @@
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from '../debugging/configuration';
 import { say } from '../debugging/debugConsole';
+import type { FactsServer, RecordedDocument } from './factsServer';
+import { places } from './places';
+import { openDocument } from './recordedDocuments';
 
 /** Documents of debug sessions. */
 const DOCUMENTS: vscode.DocumentFilter = { scheme: 'debug' };
-const PLACE = /# (?:called at |Backward of forward node: )?File: (.+?):(\d+)(?= in )/g;
-
-/** The places in a text, each with the columns that it takes in its line. */
-export function places(text: string): { line: number; start: number; end: number; path: string; target: number }[] {
-  return text.split('\n').flatMap((row, line) =>
-    [...row.matchAll(PLACE)].map((found) => {
-      const [whole, path = '', target] = found;
-      const end = found.index + whole.length;
-      return { line, start: end - `${path}:${target}`.length, end, path, target: Number(target) };
-    }),
-  );
-}
-
-export function formLinks(): vscode.Disposable[] {
+export function formLinks(server: FactsServer): vscode.Disposable[] {
   return [
-    vscode.commands.registerCommand('dynascope.formsOfLine', formsOfLine),
+    vscode.commands.registerCommand('dynascope.formsOfLine', () => formsOfLine(server)),
     vscode.languages.registerDocumentLinkProvider(DOCUMENTS, {
       provideDocumentLinks: (document) =>
         places(document.getText()).map(({ line, start, end, path, target }) => {
@@ -42,14 +32,47 @@ export function madeOf(answer: string): { name: string; line: number; text: stri
   });
 }
 
-/** Writes to the debug console what was made of the line that the cursor is on, and opens what the user chooses of it. */
-async function formsOfLine(): Promise<void> {
+/** What was made of a line in a recorded run, as the server's request `dynascope/madeOfLine` tells it. */
+interface Made {
+  readonly key: string;
+  readonly document: RecordedDocument;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Opens what the user chooses of all that was made of the line that the cursor is on: in the session, or in the last run. */
+async function formsOfLine(server: FactsServer): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const session = vscode.debug.activeDebugSession;
-  if (session?.type !== DEBUG_TYPE || !editor) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Put the cursor on a line of the program that is debugged first.'));
+  if (editor?.document.uri.scheme !== 'file') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Put the cursor on a line of the program first.'));
     return;
   }
+  await (session?.type === DEBUG_TYPE ? formsInSession(editor, session) : recordedForms(server, editor));
+}
+
+async function recordedForms(server: FactsServer, editor: vscode.TextEditor): Promise<void> {
+  const { document, selection } = editor;
+  const line = selection.active.line + 1;
+  const made = (await server.request<Made[]>('dynascope/madeOfLine', { uri: document.uri.toString(), line })) ?? [];
+  if (made.length === 0) {
+    const name = `${vscode.workspace.asRelativePath(document.uri.fsPath)}:${line}`;
+    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing in the graphs and the output code of the last run is from {0}.', name));
+    return;
+  }
+  const chosen = await choose(made.map((each) => ({ ...each, name: each.document.name })));
+  if (chosen) await openDocument(chosen.document, chosen.key, chosen.line);
+}
+
+/** Lets the user choose one of the lines that were made of a line. */
+async function choose<T extends { readonly name: string; readonly line: number; readonly text: string }>(made: readonly T[]): Promise<T | undefined> {
+  const items = made.map((each) => ({ label: each.text, description: `${each.name}:${each.line}`, each }));
+  const placeHolder = vscode.l10n.t('What was made of this line: choose what to open');
+  return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.each;
+}
+
+/** Writes to the debug console what was made of a line, and opens what the user chooses of it. */
+async function formsInSession(editor: vscode.TextEditor, session: vscode.DebugSession): Promise<void> {
   const expression = `forms from ${editor.document.uri.fsPath}:${editor.selection.active.line + 1}`;
   try {
     const answer = (await session.customRequest('evaluate', { expression, context: 'repl' })) as { result: string };
@@ -61,9 +84,7 @@ async function formsOfLine(): Promise<void> {
 }
 
 async function openOneOf(answer: string, session: vscode.DebugSession): Promise<void> {
-  const items = madeOf(answer).map((each) => ({ label: each.text, description: `${each.name}:${each.line}`, ...each }));
-  const placeHolder = vscode.l10n.t('What was made of this line: choose what to open');
-  const chosen = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+  const chosen = await choose(madeOf(answer));
   if (!chosen) {
     await vscode.commands.executeCommand('workbench.debug.action.focusRepl');
     return;

@@ -1,7 +1,7 @@
 // Graphs and bytecode of recorded compiles as read-only documents; their lines lead to those of the program.
 import * as vscode from 'vscode';
 import type { FactsServer, Place, RecordedDocument } from './factsServer';
-import { places } from './formLinks';
+import { places } from './places';
 
 /** A link whose line is looked up when it is clicked. */
 class RecordedLink extends vscode.DocumentLink {
@@ -43,11 +43,30 @@ export async function save(text: string, name: string, filters: Readonly<Record<
   void vscode.window.showInformationMessage(saved(file.fsPath));
 }
 
-/** Opens a document of a row of the run `key`; its URI names it also after a restart. */
-export async function openDocument(document: RecordedDocument | undefined, key: string | undefined): Promise<void> {
+/** Opens a document of a row of the run `key`, at a line from 1 or, of output code, at the first kernel; its URI names it also after a restart. */
+export async function openDocument(document: RecordedDocument | undefined, key: string | undefined, line?: number): Promise<void> {
   if (!document) return;
   const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${document.name}`, query: JSON.stringify([key, document.id]) });
-  await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true });
+  const shown = await vscode.workspace.openTextDocument(uri);
+  const first = line ?? (document.id.endsWith('output code') ? firstKernel(shown.getText()) : undefined);
+  const start = first && new vscode.Position(first - 1, 0);
+  await vscode.window.showTextDocument(shown, { viewColumn: besidePicture(), preserveFocus: true, preview: true, ...(start && { selection: new vscode.Range(start, start) }) });
+}
+
+/** The column in which a text does not hide a picture. */
+function besidePicture(): vscode.ViewColumn {
+  const { activeTab, viewColumn } = vscode.window.tabGroups.activeTabGroup;
+  if (!(activeTab?.input instanceof vscode.TabInputWebview)) return vscode.ViewColumn.Active;
+  return viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Beside : vscode.ViewColumn.One;
+}
+
+/** The line, from 1, where the first kernel or call of output code begins, with the comments above it that say what it is from. */
+export function firstKernel(text: string): number | undefined {
+  const lines = text.split('\n');
+  let first = lines.findIndex((each) => /^\w+ = async_compile\.|^ +(?:\w+ = )?extern_kernels\./.test(each));
+  if (first < 0) return undefined;
+  while (lines[first - 1]?.trimStart().startsWith('#')) first -= 1;
+  return first + 1;
 }
 
 /** The documents as read-only files: editors of these are opened again after a window reload, other documents are not. */

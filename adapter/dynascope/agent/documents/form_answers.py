@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from dynascope.agent.documents.documents import Form
 from dynascope.console import BadCommand
-
-if TYPE_CHECKING:
-    from dynascope.agent.internals.graph.code import CodePlace
-
+from dynascope.facts.generated.statements import listed, statements_from
 
 NOTHING = "Nothing has been compiled since the debugger came: only compiles that begin afterwards can be read."
 _FROM = re.compile(r"from\s+(.+):(\d+)")
@@ -82,26 +78,13 @@ def _places(form: Form, number: int) -> str:
 
 
 def _from_line(forms: Iterable[Form], path: str, line: int) -> str:
-    rows = []
+    rows: list[str] = []
     for form in forms:
-        lines = [
-            f"{number:>6}  {text.strip()}"
-            for number, text, places in _statements(form)
-            if any(_is(place.path, path) and place.line == line for place in places)
-        ]
-        rows += [form.name, *lines] if lines else []
+        found = statements_from(form.text, form.places, lambda place: _is(place.path, path) and place.line == line)
+        rows += listed(form.name, found) if found else []
     if not rows:
         raise BadCommand(f"Nothing in the graphs and their later forms is from {PurePath(path).name}:{line}.")
     return "\n".join(rows)
-
-
-def _statements(form: Form) -> Iterator[tuple[int, str, tuple[CodePlace, ...]]]:
-    """Yield number, text and places of each line but comments and the sources of kernels."""
-    is_source = False
-    for number, (text, places) in enumerate(zip(form.text, form.places, strict=False), 1):
-        if not is_source and not text.lstrip().startswith("#"):
-            yield number, text, places
-        is_source = "'''" in text if not is_source else not text.startswith("'''")
 
 
 def _is(path: str, asked: str) -> bool:
