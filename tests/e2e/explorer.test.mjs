@@ -91,7 +91,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
   await t.test('the empty view says what to do, and does it', async () => {
     await openFile(page, file, 1);
     await page.locator('.activitybar .action-label[aria-label^="Dynascope"]').click();
-    const record = page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' });
+    const record = page.locator('.part.sidebar .welcome-view a', { hasText: 'Record Current File' });
     await record.waitFor();
     await workbench.screenshot('runs-empty');
     await record.click();
@@ -258,7 +258,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
   await t.test('what was recorded is deleted when the user says so', async () => {
     await act('Delete This Run');
     await page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Delete' }).click();
-    await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).waitFor();
+    await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record Current File' }).waitFor();
   });
 });
 

@@ -48,7 +48,7 @@ async function takeAll(theme) {
 try {
   await openFile(page, file, 1);
   await page.locator('.activitybar .action-label[aria-label^="Dynascope"]').click();
-  await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).click();
+  await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record Current File' }).click();
   await row(page, /^gate\.py.* · 2 graph breaks, 1 recompile/).waitFor();
   await command(page, 'Terminal: Kill All Terminals');
   await page.locator('.part.panel').waitFor({ state: 'hidden' });

@@ -161,7 +161,7 @@ test('the history of a value, and the way to the line that made it', { timeout: 
   await toggle(page, 'history');
   await variable(page, new RegExp(`^${MODEL}:${made} ?[:=] ?"?made f32`), { stay: true });
   await workbench.screenshot('history');
-  await stopsBy(page, () => choose(page, variableRow(page, `${MODEL}:${made}`), 'Go There'), MODEL, made);
+  await stopsBy(page, () => choose(page, variableRow(page, `${MODEL}:${made}`), 'Go Back to This Moment'), MODEL, made);
   await workbench.screenshot('history-go-there');
   await goOnWithout(scores);
 });
@@ -176,7 +176,7 @@ test('the timeline of the compile, and the way back to an event', { timeout: 240
   const row = view.locator('.monaco-list-row', { hasText: /Dynamo begins to compile \S*forward\./ });
   await row.hover();
   await workbench.screenshot('timeline');
-  await stopsBy(page, () => row.locator('.action-label[aria-label="Go There"]').click(), MODEL, lineOf(model, 'x = self.embed(tokens)'));
+  await stopsBy(page, () => row.locator('.action-label[aria-label="Go Back to This Moment"]').click(), MODEL, lineOf(model, 'x = self.embed(tokens)'));
   await view.locator('.monaco-list-row', { hasText: 'Stopped: breakpoint.' }).click();
   await header.click();
   await goOnWithout(scores);
@@ -217,7 +217,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await page.locator('.editor-instance .view-lines', { hasText: 'First difference, at gate.py' }).waitFor();
   await workbench.screenshot('compare');
   await row.hover();
-  await row.locator('.action-label[aria-label="Go There"]').click();
+  await row.locator('.action-label[aria-label="Go Back to This Moment"]').click();
   await frameIs('forward [0/0 past]');
   await header.click();
   await openFile(page, gate, last);

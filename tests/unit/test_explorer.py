@@ -104,11 +104,11 @@ def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
         ("Recompiles", "1 cause"),
         ("Backend Failures", "1"),
         ("Specialised", "1"),
-        ("Run Uncompiled", "1"),
+        ("Functions Left Uncompiled", "1"),
         ("Compiles", "2"),
         ("Slowest Lines to Trace", ""),
     ]
-    (uncompiled,) = below(RUN, "Run Uncompiled")
+    (uncompiled,) = below(RUN, "Functions Left Uncompiled")
     assert uncompiled.label.startswith("model.py:20  ") and uncompiled.description == "log_step"
     assert uncompiled.label.endswith("a file that it never traces")
 
@@ -186,7 +186,7 @@ def test_what_is_below_a_compile(below: Below):
         "layers.py:5  Data-dependent branching",
         "Graph",
         "Generated Code",
-        "Made of the Graph",
+        "AOTAutograd and Inductor",
         "Guards",
         "Functions Traced Inline",
         "Slowest Lines to Trace",

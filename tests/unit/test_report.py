@@ -39,7 +39,7 @@ def report(*arguments: str, fails: bool = False) -> str:
 def test_terminal_breaks_first_with_their_code(workspace: Path):
     text = report()
     wanted = ["GB0170", "layers.py:5", "if h.sum() > 0:", "torch.cond", "model.py:8", "Recompile", "x: f32[12, 16]"]
-    wanted += ["Backend failure", "Specialised", "Run uncompiled", "log_step", "Slowest lines", "200.0 ms"]
+    wanted += ["Backend failure", "Specialised", "Functions left uncompiled", "log_step", "Slowest lines", "200.0 ms"]
     places = [text.index(each) for each in wanted]
     assert places == sorted(places), text
     assert "has changed since" not in text
@@ -213,7 +213,7 @@ def test_the_page_says_what_the_terminal_says(workspace: Path):
         counts,
         "a graph ends here; what follows is traced on its own",
         "Specialised",
-        "Run uncompiled",
+        "Functions left uncompiled",
         "Backend failures",
     ]
     assert all(escape(each) in page for each in sentences)
@@ -388,14 +388,14 @@ def test_what_runs_uncompiled_for_one_reason_is_one_row(workspace: Path):
     for number, (facts, reason) in enumerate(zip(skipped, ("no", "no", "never", "no"), strict=True)):
         facts.compile.compile_id, facts.compile.status, facts.compile.skip_reason = f"{number}/0", "skipped", reason
     record(workspace, "launch 2", *skipped)
-    rows = report().partition("Run uncompiled\n")[2].splitlines()[:2]
+    rows = report().partition("Functions left uncompiled\n")[2].splitlines()[:2]
     assert [row.strip() for row in rows] == [
         "model.py:13 Model.forward: no  [0/0, 1/0, 3/0]",
         "model.py:13 Model.forward: never  [2/0]",
     ]
     report("--html", "report.html")
     page = (workspace / "report.html").read_text()
-    assert page.partition("Run uncompiled")[2].partition("</table>")[0].count("<tr>") == 2
+    assert page.partition("Functions left uncompiled")[2].partition("</table>")[0].count("<tr>") == 2
 
 
 def test_compiles_after_a_reset_have_other_names(workspace: Path):

@@ -17,7 +17,7 @@ interface Snippet {
 }
 interface Manifest {
   readonly contributes: {
-    readonly commands: { readonly command: string }[];
+    readonly commands: { readonly command: string; readonly title: string }[];
     readonly breakpoints: { readonly language: string }[];
     readonly configuration: { readonly properties: Record<string, { readonly default: unknown; readonly description?: string; readonly markdownDescription?: string }> };
     readonly menus: { readonly commandPalette: readonly { readonly command: string; readonly when: string }[] };
@@ -88,6 +88,13 @@ test('every setting and every command is described, and the palette offers no co
   expect(rules.filter(({ when }) => when === 'false').map(({ command }) => command)).toEqual(['goToEvent', 'goToLineOfHistory', 'openRecordedLine', 'openRecordedDocument'].map((name) => `dynascope.${name}`));
   const always = names.filter((name) => !rules.some(({ command }) => command === name));
   expect(always).toEqual(['moreFilters', 'openSample', 'showLog', 'chooseInterpreter', 'useEnvironmentWithTorch', 'installPackage', 'openWalkthrough'].map((name) => `dynascope.${name}`));
+});
+
+test('a button is named as the command that it runs', () => {
+  const titles = new Map(contributes.commands.map(({ command, title }) => [command, title]));
+  const buttons = Object.values(shown).flatMap((text) => [...text.matchAll(/\[([^\]]+)\]\(command:(dynascope\.\w+)\)/g)]);
+  expect(buttons.length).toBeGreaterThan(20);
+  for (const [, label, command = ''] of buttons) expect(label, command).toBe(titles.get(command));
 });
 
 test('every argument has a description', () => {

@@ -149,7 +149,7 @@ KINDS = {
         ),
         ProblemKind(
             "skippedFrame",
-            "Run uncompiled",
+            "Functions left uncompiled",
             "information",
             "debug-step-over",
             is_brief=True,

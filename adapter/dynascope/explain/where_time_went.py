@@ -58,7 +58,7 @@ class Spent(Struct):
 
 
 def in_parts(whole: float, parts: Mapping[str, float]) -> str:
-    """Return `2.1 min: Inductor 1.6, kernels 0.4, Dynamo 0.1`, without parts of less than a hundredth."""
+    """Return `2.1 min: Inductor 1.6, kernels 0.4`, without parts of less than a hundredth."""
     told = seconds(whole)
     unit = told.rpartition(" ")[2]
     much = [f"{part} {seconds_in(unit, time)}" for part, time in parts.items() if time >= LEAST_SHARE * whole]

@@ -20,7 +20,10 @@ def short_name(path: str) -> str:
 
 
 def told_apart(folders: Collection[str]) -> dict[str, str]:
-    """Return as much of the end of each path as tells it from the others: nothing of a single one."""
+    """Return as much of the end of each path as tells it from the others.
+
+    Of a single path that is nothing.
+    """
     parts = {each: each.split(os.sep) for each in folders}
     length = 0
     while length < max(map(len, parts.values()), default=0):

@@ -164,7 +164,7 @@ def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.C
     return [
         ExplorerRow(
             key="difference",
-            label=f"Against {found.comparison.left.name}",
+            label=f"Differs from {found.comparison.left.name}",
             description=first_difference(found.comparison),
             tooltip="\n".join(summary(found)),
             icon="diff",

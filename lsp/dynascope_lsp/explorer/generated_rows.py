@@ -49,8 +49,8 @@ def generated_rows(reader: Reader, each: model.Compile) -> list[ExplorerRow]:
     forms = [_form_row(each, name, form.name, form.is_graph) for form in recorded.form_names(reader, each.id)]
     made = ExplorerRow(
         key=f"forms:{each.id}",
-        label="Made of the Graph",
-        description=counted(len(forms), "form"),
+        label="AOTAutograd and Inductor",
+        description=counted(len(forms), "text"),
         tooltip="What AOTAutograd and Inductor made of the graph, in the order in which they made it.",
         icon="layers",
         children=forms,
@@ -91,7 +91,7 @@ class MadeOfLine(Struct):
 def made_of_line(
     reader: Reader, key: str, compiles: Iterable[model.Compile], is_asked: Callable[[tuple[str, int]], bool]
 ) -> list[MadeOfLine]:
-    """Return what was made of a line in these compiles of a launch, in the order in which it was made."""
+    """Return what was made of a line in these compiles of a launch, the first first."""
     found = []
     for each in generated.from_line(reader, compiles, is_asked):
         name = title(each.compile, each.compile.compile_id).replace("/", "-")

@@ -25,7 +25,7 @@ from dynascope_lsp.explorer.rows import ExplorerRow, Severity, problem_row
 
 
 def launch_row(key: str, launch: Launch, is_newest: bool, workspace_folder: str = "") -> ExplorerRow:
-    """Return a launch with its program, when it was, how long it compiled and what went wrong in it."""
+    """Return a launch with its program, its time, how long it compiled and what went wrong."""
     run = launch.first
     icon, severity = _icon(launch)
     state, why = _state(launch)

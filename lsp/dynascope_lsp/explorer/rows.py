@@ -74,7 +74,7 @@ def at(path: str, line: int, source: int = 0) -> Place | None:
 def problem_row(
     each: Problem, names: Mapping[int, str], follow: Iterable[Problem] = (), time_due: float = 0.0
 ) -> ExplorerRow:
-    """Return a problem; below it are remedies, the problems that follow from it, and then notes such as callers.
+    """Return a problem; below it are remedies, what follows from it, and notes such as callers.
 
     `names` are those of compiles; one that has none is not named. `time_due`: the seconds that it costs.
     """
@@ -105,7 +105,7 @@ def problem_row(
 
 
 def _following(row: ExplorerRow) -> ExplorerRow:
-    """Return the row of a problem below the one that it follows from, which it need not name then."""
+    """Return the row of a problem that is below its root, without the note that names the root."""
     row.children = [each for each in row.children if not each.key.startswith("root:")]
     return row
 

@@ -26,7 +26,7 @@ _HOT = 0.5
 
 
 def time_section(launch: Launch) -> ExplorerRow:
-    """Return the row of the time of a run; where torch's phases are not recorded, that of its slowest lines."""
+    """Return the row of a run's time; that of its slowest lines where no phases are recorded."""
     if not launch.parts:
         return section("slowest:", "Slowest Lines to Trace", None if launch.compiling else 0, "watch")
     row = section("parts:", "Where the Time Went", None, "clock")
@@ -52,7 +52,7 @@ def part_rows(launch: Launch) -> list[ExplorerRow]:
 def rows_of_part(
     reader: Reader, launch: Launch, part: str, compiles: Iterable[model.Compile], names: dict[int, str]
 ) -> list[ExplorerRow]:
-    """Return the compiles that spent time in a part of the compiler; of Dynamo's also its slowest lines."""
+    """Return the compiles that spent time in a part; of Dynamo also its slowest lines."""
     spent = seconds_by_compile(reader, launch.name, part)
     most = sorted((each for each in compiles if each.id in spent), key=lambda each: -spent[each.id])
     lines = slow_line_rows(reader, reader.facts("line_times", launch.name), launch.whole) if part == "Dynamo" else []
@@ -71,7 +71,7 @@ def rows_of_part(
 
 
 def slow_line_rows(reader: Reader, times: Iterable[model.LineTime], whole: float) -> list[ExplorerRow]:
-    """Return the lines that took Dynamo longest, those with at least a hundredth of the whole time."""
+    """Return the lines that took Dynamo longest, with at least a hundredth of the whole time."""
     sources = Sources(reader)
     return [
         ExplorerRow(
@@ -117,7 +117,7 @@ def _is_shown(node: Node, whole: float) -> bool:
 
 
 def _shown(nodes: Sequence[Node], whole: float) -> list[tuple[Node, list[str]]]:
-    """Return the nodes that have a row, the longest first, each with the names of those around that have none.
+    """Return the nodes that have a row, the longest first, and the names of nodes around them.
 
     A node that takes nearly all of the one around it is shown in its place: a chain of calls is one row.
     """

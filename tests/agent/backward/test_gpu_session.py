@@ -71,5 +71,5 @@ def test_forward_backward_and_the_trace_of_the_captured_graph(client: DapClient,
     assert client.wait_for_end() == 0
     assert client.output("stdout").split() == ["1.5", "cuda:0"] * 3 + ["after"]
     console = client.output("console")
-    assert "backward 0: captured !0" in console and "backward 2: reused !0" in console
+    assert "backward 0: captured as graph !0" in console and "backward 2: reused graph !0" in console
     assert "(4 bytes, pinned)" in console

@@ -59,7 +59,7 @@ def test_the_report_of_a_capture_and_of_a_reuse():
     assert first.capture_ms is not None and first.capture_ms > 0 and second.capture_ms is None
     assert first.graph_ms > 0 and first.prepare_ms > 0 and first.device_ms is None
     assert first.moved_to_cuda == () and first.moved_bytes == 0 and first.error is None
-    assert "captured !0, 11 nodes" in str(first)
+    assert "captured as graph !0, 11 nodes" in str(first)
 
 
 def test_a_size_that_became_dynamic_is_the_reason():

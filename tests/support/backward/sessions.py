@@ -18,6 +18,6 @@ def configuration(**more: Any) -> dict[str, Any]:
 
 def ends_well(client: DapClient) -> bool:
     assert client.wait_for_end() == 0
-    assert "backward 0: captured !0" in client.output("console")
+    assert "backward 0: captured as graph !0" in client.output("console")
     output = client.output("stdout").split()
     return output[0] == "after" and math.isclose(float(output[1]), 24 * math.cos(4), rel_tol=1e-4)

@@ -45,7 +45,7 @@ def listed(name: str, found: Iterable[Statement]) -> Iterator[str]:
 
 
 def places_in(text: Sequence[str], is_graph: bool) -> list[list[tuple[str, int]]]:
-    """Return for each line of a text the paths and lines of the program in the comments above it.
+    """Return for each line of a text the places in the comments above it: paths and lines.
 
     In a graph they are those of all nodes up to an empty line; in output code those of the next line.
     """

@@ -81,9 +81,9 @@ class BackwardRun:
 
     def __str__(self) -> str:
         """Return a few lines of text for the user."""
-        how = "captured" if self.captured else "could not capture" if self.capture_failed else "reused"
+        how = "captured as" if self.captured else "could not capture" if self.capture_failed else "reused"
         nodes, hooks = _count(len(self.node_calls), "node"), _count(len(self.hooks), "hook")
-        lines = [f"backward {self.number}: {how} {self.compile_id}, {nodes}, {hooks}"]
+        lines = [f"backward {self.number}: {how} graph {self.compile_id}, {nodes}, {hooks}"]
         lines += [f"  {reason}" for reason in self.reasons]
         if self.captured or self.capture_failed:  # else they were reported when it was captured
             lines += [f"  {text}" for text in _hook_texts(self.hooks)]
