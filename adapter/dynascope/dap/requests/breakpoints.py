@@ -27,7 +27,7 @@ _MODES = {
     "trace": "Stop where Dynamo traces the line, and where it runs.",
     "run": "Leave the function uncompiled, and stop each time the line runs.",
     "generated": "Stop where the code that Dynamo generated for the function is entered.",
-    "backward": "Stop in the backward, at the nodes that the line creates.",
+    "backward": "Stop in the backward, at the nodes that the line creates; not for code under torch.compile.",
 }
 BREAKPOINT_MODES = [
     {
