@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from dynascope.facts.file_names import name_files
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from lsprotocol import types
 from msgspec import structs
@@ -59,6 +60,9 @@ class LspSession:
         self._outcomes: dict[tuple[str, str, int], tuple[str, FixOutcome]] = {}
         self.watching: asyncio.Task[None] | None = None
         """The task that checks the stores several times a second."""
+        self._names: tuple[int, dict[str, str]] = (-1, {})
+        """The names of cells of notebooks by path, as of a generation of the stores."""
+        name_files(self._given_name)
 
     @property
     def version(self) -> str:
@@ -105,7 +109,7 @@ class LspSession:
         return bool(self._experimental("factsChanged"))
 
     async def ask(self, question: str, detail: str, button: str) -> bool:
-        """Ask the user a question with one button, and whether it was pressed.
+        """Ask the user a question with one button; return whether it was pressed.
 
         A client that declares `experimental.ask` shows it so that it waits for an answer; others as they show messages.
         """
@@ -126,6 +130,12 @@ class LspSession:
         """Show the user a warning."""
         log.warning("%s", message)
         self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+    def _given_name(self, path: str) -> str | None:
+        if self._names[0] != self.stores.generation:
+            named = [reader.given_names() for reader in self.stores.readers()]
+            self._names = self.stores.generation, {path: name for each in named for path, name in each.items()}
+        return self._names[1].get(path)
 
     def add_folder(self, uri: str) -> None:
         path = path_of(uri)
@@ -262,7 +272,7 @@ class LspSession:
         if path not in self._facts:
             if os.path.isabs(path):  # a document without a file is in no folder, and not in that of this process
                 self.stores.add_above(Path(path).parent)
-                if self._is_alone(path):
+                if self._open_document(uri) is not None and self._is_alone(path):
                     self.stores.add_beside(Path(path))
             found = self.stores.view(path)
             self._facts_generation = self.stores.generation

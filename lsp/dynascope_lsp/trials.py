@@ -106,6 +106,7 @@ class FixOutcome(Struct, frozen=True):
     def summary(self) -> str:
         """Return the outcome in a few words, for a title."""
         gone = "still there" if not self.removed else "gone, others new" if self.has_new_decisions else "gone"
+        gone += "" if self.is_gain else ", no gain"
         return f"tried: {gone}, output {'the same' if self.same else 'not the same'}"
 
 

@@ -111,6 +111,23 @@ def test_what_was_made_of_a_line_leads_to_its_documents_also_when_the_line_has_m
     run(scenario)
 
 
+def test_what_was_made_of_a_line_is_found_in_a_folder_that_has_moved(tmp_path: Path):
+    then, now = tmp_path / "then", tmp_path / "now"
+    then.mkdir()
+    sample.write_sample(then)
+    then.rename(now)
+
+    async def scenario() -> None:
+        async with editor(now) as each:
+            request = {"uri": (now / "model.py").as_uri(), "line": 7}
+            found = await each.client.protocol.send_request_async("dynascope/madeOfLine", request)
+            assert [one["name"] for one in found] == [
+                f"Model.forward [0/0] {name}" for name in ("graph", "inference graph", "output code")
+            ]
+
+    run(scenario)
+
+
 def test_other_runs_of_a_program_are_named(tmp_path: Path):
     sample.write_sample(tmp_path)
     layers, model = str(tmp_path / "layers.py"), str(tmp_path / "model.py")

@@ -202,14 +202,19 @@ def test_a_client_with_modal_questions_is_asked_by_a_request_of_its_own(tmp_path
     async def scenario() -> None:
         async with editor(path.parent, capabilities=can) as each:
             asked: list[Any] = []
+            _, shown = answering(each, [None])
 
             @each.client.feature("dynascope/ask")
             def ask(params: Any) -> bool:
                 asked.append(params)
-                return False
+                return len(asked) > 1
 
-            await tried(each, each.open(path))
-            (question,) = asked
+            uri = each.open(path)
+            await tried(each, uri)
+            assert shown == []
+            await tried(each, uri)
+            assert any("With the fix" in message for message in shown)
+            question, _ = asked
             assert question.button == "Run" and question.question.startswith("Run `program.py` twice")
             assert question.detail.startswith("Your files are not edited, ")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from dynascope.explain.problem import Place
 from dynascope.facts import model
+from dynascope.facts.file_names import told_apart
 from dynascope.facts.generated.model import GuardCosts
 from dynascope.facts.launches import remove
 from dynascope.facts.profile import NO_PARENT, Phase, Profile, TracedFunction
@@ -17,7 +18,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import ExplorerRow
-from dynascope_lsp.explorer.tree import Order, rows
+from dynascope_lsp.explorer.tree import KeptRuns, Order, rows
 from msgspec import structs
 
 from tests.support.facts import sample
@@ -321,6 +322,97 @@ def test_where_the_time_of_a_run_went(store: Path, below: Below):
     lines, compile = below("timed.py", row.label, parts[2].label)
     assert (lines.label, compile.label) == ("Slowest Lines to Trace", "█░░░░ 11% [0/0] Model.forward")
     assert told(below("timed.py", row.label, parts[2].label, lines.label))[0][0].endswith(" 2% layers.py:5")
+
+
+def test_the_time_of_ranks_that_are_alike_is_their_own(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    for rank, seconds in ((1, 40.0), (0, 2.0)):  # rank 1 stores the profile; rank 0, which is shown, was faster
+        facts = sample.first_compile(*paths)
+        facts.compile.seconds = seconds
+        facts.profile = Profile(0.0, [], [Phase(NO_PARENT, "compile_fx_inner", 0.0, seconds * 7 / 8)])
+        add(store, "launch 2", facts, program="ranks.py", rank=rank)
+    assert "2.0 s: Inductor 1.8, Dynamo 0.2 · " in below()[0].description
+    inductor, _ = below("ranks.py", "Where the Time Went")
+    assert told(below("ranks.py", "Where the Time Went", inductor.label)) == [
+        ("████░ 88% [0/0] Model.forward", "1.8 s  model.py:13")
+    ]
+
+
+def test_phases_of_no_time_have_no_share(store: Path, below: Below):
+    path = str(store.parent.parent / "model.py")
+    facts = sample.first_compile(path, path)
+    facts.compile.seconds = 0.0
+    facts.profile = Profile(0.0, [], [Phase(NO_PARENT, "compile_fx_inner", 0.0, 0.0)])
+    add(store, "launch 2", facts, program="nothing.py")
+    assert below("nothing.py", "Where the Time Went")[0].label == "░░░░░ 0% Inductor"
+    assert below("nothing.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")[0].label.startswith("░░░░░ 0%")
+
+
+def test_what_was_compiled_later_is_told_apart(store: Path, below: Below):
+    path = str(store.parent.parent / "model.py")
+    facts, phases = sample.first_compile(path, path), [Phase(NO_PARENT, "compile_fx_inner", 0.0, 1.0)]
+    facts.profile = Profile(0.0, [], phases)
+    writer = Writer(store, sample.new_run(store.parent.parent, "launch 2", "later.py"))
+    writer.write(facts)
+    writer.write_later("0/0", Profile(2.0, [], phases))
+    writer.close()
+    spent = below("later.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert [each.label for each in spent] == ["██░░░ 50% compile_fx_inner", "██░░░ 50% compiled later"]
+
+
+def test_a_failure_after_a_break_is_a_failed_compile(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    failed = sample.second_compile(*paths)
+    failed.compile.resumes_at, failed.compile.status, failed.backend_failures[:] = 8, "failed", []
+    failed.compile.failure = "InternalTorchDynamoError: no guard"
+    add(store, "launch 2", sample.first_compile(*paths), failed, program="fails.py")
+    (row,) = below("fails.py", "Failed Compiles")
+    assert "no guard" in row.label and [each.label for each in row.children if each.key.startswith("root:")]
+
+
+def test_what_follows_a_break_in_a_library_is_listed_by_itself(store: Path, below: Below):
+    library = store.parent.parent / "site-packages" / "layers.py"
+    library.parent.mkdir()
+    library.write_text(sample.LAYERS)
+    model_path = str(store.parent.parent / "model.py")
+    resumed = sample.second_compile(model_path, str(library))
+    resumed.compile.resumes_at = 8
+    add(store, "launch 2", sample.first_compile(model_path, str(library)), resumed, program="library.py")
+    (broken,) = below("library.py", "Graph Breaks")
+    assert not [each for each in broken.children if each.key.startswith("recompile:")]
+    assert [each.label for each in below("library.py", "Recompiles")] == ["model.py:8  x.size()[0]"]
+
+
+def test_a_break_without_a_file_says_where_it_is(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    facts = sample.first_compile(*paths)
+    facts.graph_breaks[0].path = "<stdin>"
+    add(store, "launch 2", facts, program="typed.py")
+    assert "<stdin>:5  Data-dependent branching" in [each.label for each in below("typed.py", "Graph Breaks")]
+
+
+def test_what_was_read_is_kept_until_the_store_changes(store: Path):
+    kept = KeptRuns()
+    with Reader.open(store) as reader:
+        key = rows({"here": reader}, [])[0].key
+        opened = kept.opened("here", reader, "launch 1")
+        assert rows({"here": reader}, [key], kept=kept) and "ranked" in vars(opened)
+        assert kept.opened("here", reader, "launch 1") is opened
+        add(store, "launch 2", program="other.py")
+        assert kept.opened("here", reader, "launch 1") is not opened
+
+
+@pytest.mark.parametrize(
+    ("folders", "names"),
+    [
+        ({"/a/b"}, {"/a/b": ""}),
+        ({"/a/b", "/a/c"}, {"/a/b": "b", "/a/c": "c"}),
+        ({"/a/b", "/x/b"}, {"/a/b": "a/b", "/x/b": "x/b"}),
+        (set(), {}),
+    ],
+)
+def test_folders_are_told_apart_by_the_ends_of_their_paths(folders: set[str], names: dict[str, str]):
+    assert told_apart(folders) == names
 
 
 def test_runs_of_several_folders_are_told_apart(store: Path, tmp_path: Path):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from dynascope.agent.recorder.later import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
-from dynascope.explain.where_time_went import Spent, where_time_went
+from dynascope.explain.where_time_went import Spent, in_parts, where_time_went
 from dynascope.facts.in_progress import Board
 from dynascope.facts.model import Compile
 from dynascope.facts.profile import NO_PARENT, Node, Phase, Profile, TracedFunction, totals, tree
@@ -211,7 +211,7 @@ def spent(is_loaded: bool | None = None, of: dict[str, Any] | None = None, **par
         ([spent(Dynamo=0.09)], []),
         (
             [spent(Dynamo=3.0), spent(Dynamo=1.0)],
-            ["Most of it: 4.0 s (100%) in which Dynamo traces Python, 3.0 s of that for step [0/1]. The functions"],
+            ["Most of it: 4.0 s (100%) in which Dynamo traces Python, 3.0 s of that for step [0/1]. Deep calls"],
         ),
         (
             [spent(guards=3.0, Dynamo=2.5, AOTAutograd=1.0, kernels=2.5)],
@@ -276,7 +276,7 @@ IN_PARTS = (
         (
             "Dynamo",
             "Dynamo traces Python",
-            "The functions and lines that took longest are below. Deep calls and unrolled loops take long.",
+            "Deep calls and unrolled loops take long: the functions and lines that took longest are listed.",
         ),
         ("AOTAutograd", "AOTAutograd traces graphs again", IN_PARTS),
         ("Inductor", "Inductor writes code for graphs", IN_PARTS),
@@ -354,3 +354,21 @@ def test_the_page_draws_a_flame_graph_whose_functions_lead_to_their_code(workspa
     text = Path("report.html").read_text()
     assert "Where the time went" in text and "backend_compile: 2000.0 ms, 2000.0 ms of it in itself, 1 times" in text
     assert 'href="vscode://file/m.py:9"' in text and "attend: 500.0 ms" in text
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "told"),
+    [
+        (
+            9.0,
+            {"Inductor": 5.0, "kernels": 3.0, "Dynamo": 0.95, "guards": 0.05},
+            "9.0 s: Inductor 5.0, kernels 3.0, Dynamo 0.9",
+        ),
+        (239.0, {"Inductor": 185.0, "kernels": 38.0, "guards": 2.9}, "4.0 min: Inductor 3.1, kernels 0.6"),
+        (2.0, {"Inductor": 1.94, "Dynamo": 0.04, "guards": 0.02}, "2.0 s"),
+        (0.64, {"Dynamo": 0.64}, "640 ms"),
+        (0.0, {}, "0 ms"),
+    ],
+)
+def test_time_is_told_by_part_where_that_tells_something(whole: float, parts: dict[str, float], told: str) -> None:
+    assert in_parts(whole, parts) == told

@@ -137,6 +137,7 @@ def test_what_was_made_of_a_line_is_listed(workspace: Path):
         *("Model.forward [0/0] output code", "     3  buf0 = mm(arg0)"),
     ]
     assert report("--from", "layers.py:5").count("sum_1 = ") == 2
+    assert "gt = sum_1 > 0" in report("--from", "layers.py:5")  # the second node below one comment
     assert "Nothing in the recorded graphs" in report("--from", "model.py:1", fails=True)
     assert "`model.py` is not FILE:LINE" in report("--from", "model.py", fails=True)
 

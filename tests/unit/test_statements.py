@@ -51,3 +51,7 @@ def test_a_kernel_and_a_call_are_from_the_comments_above_them_and_nothing_in_a_s
     assert numbers(CODE, 5, is_graph=False) == [3, 10]
     assert numbers(CODE, 11, is_graph=False) == [13]
     assert numbers(CODE, 99, is_graph=False) == []
+
+
+def test_a_returned_value_is_made_of_no_line():
+    assert numbers("# File: /p/model.py:5 in f\nmul = x * 2\nreturn (mul,)\n", 5, is_graph=True) == [2]

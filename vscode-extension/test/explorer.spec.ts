@@ -116,20 +116,26 @@ test('of very many rows those are remembered that were unfolded last', async () 
 
 test('that a program is recorded is said until something is known of it', async () => {
   const view = treeViews.get('dynascope.runs');
+  await show(); // the newest run is known
   recording('train.py');
   expect(view?.message).toBe('Recording train.py …');
+  vi.useFakeTimers();
+  facts.fire(); // another program has compiled something
+  await vi.runAllTimersAsync();
+  expect(view?.message).toBe('Recording train.py …');
+  rows.set('', [{ ...RUN, key: '["/a/.dynascope","two"]' }, RUN]);
   facts.fire();
+  await vi.runAllTimersAsync();
   expect(view?.message).toBe('');
+  vi.useRealTimers();
   recording('train.py');
   await show(); // it has ended, and has recorded nothing
   expect(view?.message).toBe('');
 });
 
-test('a command about a run is about the one of the selected row', async () => {
+test('a command about a run takes the run of the row with the focus, which the title of the view gives', async () => {
   rows.set('', [RUN, { ...RUN, key: '["/a/.dynascope","two"]', label: 'other.py' }]);
-  const view = treeViews.get('dynascope.runs');
-  if (view) view.selection = [{ row: BREAK, keys: ['["/a/.dynascope","two"]', 'break:1'] }];
-  await state.commands.get('dynascope.openRunReport')?.();
+  await state.commands.get('dynascope.openRunReport')?.({ row: BREAK, keys: ['["/a/.dynascope","two"]', 'break:1'] });
   expect(asked.at(-1)).toEqual(['workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: '["/a/.dynascope","two"]' }] }]);
 });
 

@@ -84,10 +84,13 @@ test('without a session it is opened from the last run, and output code at its f
   const ask = (): unknown => state.commands.get('dynascope.formsOfLine')?.();
   window.activeTextEditor = { document: { languageId: 'python', uri: Uri.file('/p/model.py') }, selection: { active: new Position(19, 4) } };
   await ask();
-  expect(requested.at(-1)).toMatchObject(['dynascope/madeOfLine', { line: 20 }]);
+  expect(requested.at(-2)).toMatchObject(['dynascope/madeOfLine', { line: 20 }]);
+  expect(state.shown.at(-1)).toContain('Nothing has been recorded here yet');
+  answers.set('dynascope/rows', [{ key: 'run', label: 'train.py' }]);
+  await ask();
   expect(state.shown.join()).toContain('the output code of the last run is from model.py:20.');
   const document = { id: 'form-text:3:output code', name: 'forward [0-0] output code.py' };
-  answers.set('dynascope/madeOfLine', [{ key: 'run', document, line: 5, text: 'cpp_fused_relu_0(buf0)' }]);
+  answers.set('dynascope/madeOfLine', [{ key: 'run', name: 'forward [0/0] output code', document, line: 5, text: 'cpp_fused_relu_0(buf0)' }]);
   answers.set('dynascope/document', 'import torch\n\n# File: model.py:20 in forward\n# Source Nodes: [relu]\ncpp_fused_relu_0 = async_compile.cpp_pybinding()\n');
   state.answer = 'cpp_fused_relu_0(buf0)';
   window.tabGroups.activeTabGroup = { viewColumn: 1, activeTab: { input: new TabInputWebview() } };

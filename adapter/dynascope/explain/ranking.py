@@ -13,6 +13,8 @@ from dynascope.facts import model
 
 _FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRecompile": 3}
 _OTHERS = 2
+LEAST_COST = 0.05
+"""No cost of less than so many seconds is told."""
 _COUNTED = ("alsoFailed", "specialization", "skippedFrame")
 """The kinds that are consequences, or cost little."""
 _LIBRARIES = (*PACKAGES, "/lib/python3.")
@@ -52,14 +54,15 @@ def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> R
             resumed.setdefault((compile.path, compile.resumes_at), set()).add(compile.id)
     found = Ranking([], [], [])
     ranked: dict[str, Ranked] = {}
-    for each in [each for each in problems if not each.root]:
+    problems = list(problems)
+    for each in [each for each in problems if not _follows(each)]:
         if each.kind in _COUNTED:
             found.counted.append(each)
         elif is_of_library(each.place.path):
             found.in_libraries.append(each)
         else:
             ranked[each.id] = Ranked(each, sum(seconds.get(number, 0.0) for number in _due_to(each, resumed)), [])
-    for each in [each for each in problems if each.root]:
+    for each in [each for each in problems if _follows(each)]:
         (ranked[each.root].follow if each.root in ranked else found.counted).append(each)
     for coming in [each for each in ranked.values() if each.problem.kind == "willRecompile"]:
         same = next((each for each in ranked.values() if _is_the_same(each.problem, coming.problem)), None)
@@ -67,6 +70,11 @@ def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> R
             same.follow.append(ranked.pop(coming.problem.id).problem)
     found.first = sorted(ranked.values(), key=lambda one: (_urgency(one), -one.seconds))
     return found
+
+
+def _follows(each: Problem) -> bool:
+    """Whether it is told as a consequence of another; a failure never is."""
+    return bool(each.root) and not each.is_error
 
 
 def _urgency(each: Ranked) -> int:

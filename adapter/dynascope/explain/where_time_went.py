@@ -23,7 +23,7 @@ _IN_PARTS = (
     "Compile a part that repeats instead of the whole, such as each block of a model: equal blocks share a compile."
 )
 _ADVICE = {
-    "Dynamo": "The functions and lines that took longest are below. Deep calls and unrolled loops take long.",
+    "Dynamo": "Deep calls and unrolled loops take long: the functions and lines that took longest are listed.",
     "AOTAutograd": _IN_PARTS,
     "Inductor": _IN_PARTS,
     "kernels": "A process that compiles the same again takes them from torch's caches.",
@@ -61,7 +61,8 @@ def in_parts(whole: float, parts: Mapping[str, float]) -> str:
     """Return `2.1 min: Inductor 1.6, kernels 0.4`, without parts of less than a hundredth."""
     told = seconds(whole)
     unit = told.rpartition(" ")[2]
-    much = [f"{part} {seconds_in(unit, time)}" for part, time in parts.items() if time >= LEAST_SHARE * whole]
+    shown = [(part, seconds_in(unit, time)) for part, time in parts.items() if time >= LEAST_SHARE * whole]
+    much = [f"{part} {time}" for part, time in shown if float(time)]
     return f"{told}: {', '.join(much)}" if len(much) > 1 else told
 
 

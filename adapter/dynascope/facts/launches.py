@@ -152,10 +152,14 @@ _BREAKS = """
 _RECOMPILES = """
     SELECT run_id, count(DISTINCT c.id) FROM compile c CROSS JOIN recompile r ON r.compile_id = c.content
     WHERE NOT limit_reached AND {shown} GROUP BY run_id"""
-_PARTS = """
-    SELECT run_id, part, profile > 0, sum(p.seconds * count) FROM
-        (SELECT min(run_id) AS run_id, content, count(*) AS count FROM compile c WHERE {shown} GROUP BY content)
-        CROSS JOIN part_time p ON p.compile_id = content GROUP BY run_id, part, profile > 0"""
+# a rank's compile that is another's alike has that one's profile, and its own time
+_OWN_TIME = "CASE WHEN p.profile > 0 OR k.seconds = 0 THEN {count} ELSE {own} / k.seconds END"
+_PARTS = f"""
+    SELECT shown.run_id, part, profile > 0, sum(p.seconds * {_OWN_TIME.format(count="count", own="own")}) FROM
+        (SELECT min(run_id) AS run_id, content, count(*) AS count, sum(seconds) AS own FROM compile c
+         WHERE {{shown}} GROUP BY content) AS shown
+        JOIN compile k ON k.id = shown.content
+        CROSS JOIN part_time p ON p.compile_id = k.id GROUP BY shown.run_id, part, profile > 0"""
 _SUMS = (
     (_COMPILES, ("compiles", "skipped", "failed", "graphs", "seconds")),
     (_BREAKS, ("breaks",)),
@@ -247,7 +251,9 @@ def breaks_by_compile(reader: Reader, launch: str) -> dict[int, int]:
 
 def seconds_by_compile(reader: Reader, launch: str, part: str) -> dict[int, float]:
     """Return the seconds of each compile of a launch in a part of the compiler."""
-    where = f"part = ? AND {reader.in_launch('part_time', launch)}"
-    found = reader.execute(f"SELECT compile_id, sum(seconds) FROM part_time WHERE {where} GROUP BY compile_id", (part,))
-    numbers = reader.numbers_of_contents(launch)
-    return {number: seconds for content, seconds in found for number in numbers.get(content, (content,))}
+    own = _OWN_TIME.format(count=1, own="c.seconds")
+    query = f"""
+        SELECT c.id, sum(p.seconds * {own}) FROM compile c JOIN compile k ON k.id = c.content
+        CROSS JOIN part_time p ON p.compile_id = k.id
+        WHERE p.part = ? AND c.run_id IN ({listed(reader.shown_runs(launch))}) GROUP BY c.id"""
+    return dict(reader.execute(query, (part,)))

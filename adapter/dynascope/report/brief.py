@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from dynascope.explain.kinds import FILTERS, KINDS
 from dynascope.explain.problem import Problem, one_line
-from dynascope.explain.ranking import Ranked, ranking
+from dynascope.explain.ranking import LEAST_COST, Ranked, ranking
 from dynascope.facts.counts import counted
 from dynascope.report.sources import Sources
 from dynascope.report.summary import Summary
@@ -77,7 +77,7 @@ def _briefly(follows: Problem) -> str:
 def _title(each: Ranked) -> str:
     problem = each.problem
     often = [f"×{problem.count}"] if problem.count > 1 else []
-    cost = [f"{each.seconds:.1f} s"] if each.seconds >= 0.05 else []
+    cost = [f"{each.seconds:.1f} s"] if each.seconds >= LEAST_COST else []
     told = escape(f"  {', '.join([*often, *cost])}" if often or cost else "")
     colour = COLOURS[KINDS[problem.kind].severity]
     return f"{where(problem.place)} [bold {colour}]{escape(problem.title)}[/]{told}  [dim]{escape(problem.id)}[/]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ from dynascope.facts.generated.statements import Statement, listed, places_in, s
 from dynascope.facts.process_names import as_shown, compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources, is_at
+
+_GRAPH = re.compile(r"graph( \(\d+\))?$")
+"""The name of a later form that has nodes, also where it is a text from a cache."""
 
 
 class NotRecorded(Exception):
@@ -86,25 +90,35 @@ def form(reader: Reader, each: model.Compile, name: str) -> str:
 
 
 class FromLine(NamedTuple):
-    """What is from a line of the program in one graph or later form of it."""
+    """The lines of one graph, or later form of it, that are from a line of the program."""
 
     compile: model.Compile
     form: str
     """The name of the later form; "" for the graph itself."""
     is_graph: bool
+    """Whether it can be drawn."""
     statements: list[Statement]
 
 
 def from_line(
     reader: Reader, compiles: Iterable[model.Compile], is_asked: Callable[[tuple[str, int]], bool]
 ) -> Iterator[FromLine]:
-    """Yield what was made of a line, of which `is_asked` knows the path and the recorded number."""
+    """Yield the lines of graphs and later forms that are from a line of the program.
+
+    `is_asked` says of a recorded path and line whether they are that line.
+    """
+    line_of = Sources(reader).line
     for each in compiles:
-        names = [("", True)] if "graphs" in recorded.kinds(reader, each.id) else []
-        names += [(name, is_graph) for name, is_graph, _ in recorded.form_names(reader, each.id)]
-        for name, is_graph in names:
-            text = (form(reader, each, name) if name else graph(reader, each)).split("\n")
-            found = statements_from(text, places_in(text, name.endswith("graph") or not name), is_asked)
+        graphs = recorded.graphs(reader, each.id)
+        texts = [("", True, graphs_text("", graphs, line_of))] if graphs else []
+        texts += [
+            (form.name, bool(form.graphs), form_text("", form, line_of))
+            for form in recorded.forms(reader, each.id)
+            if CACHE_KEY not in form.name
+        ]
+        for name, is_graph, text in texts:
+            lines = text.split("\n")
+            found = statements_from(lines, places_in(lines, not name or bool(_GRAPH.search(name))), is_asked)
             if found:
                 yield FromLine(each, name, is_graph, found)
 

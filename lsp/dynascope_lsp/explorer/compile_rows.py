@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 
 from dynascope.explain.comparison import first_difference, summary
 from dynascope.explain.compiles import ended, told, told_of_symbol
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.problem import named, where
 from dynascope.explain.recompiles import story
+from dynascope.explain.where_time_went import LEAST_SHARE
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.counts import counted, seconds
+from dynascope.facts.launches import Launch, seconds_by_compile
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import readable
@@ -19,7 +22,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
 from dynascope_lsp.explorer.rows import ExplorerRow, Severity, at, problem_row
-from dynascope_lsp.explorer.time_rows import slow_line_rows
+from dynascope_lsp.explorer.time_rows import bar, slow_lines
 
 _BEFORE_DIFFERENCES = ("failedCompile", "graphBreak", "recompile", "recompileLimit", "alsoFailed")
 
@@ -46,6 +49,23 @@ def compile_row(each: model.Compile, breaks: int, name: str) -> ExplorerRow:
     )
 
 
+def rows_of_part(
+    reader: Reader, launch: Launch, part: str, compiles: Iterable[model.Compile], names: Mapping[int, str]
+) -> list[ExplorerRow]:
+    """Return the compiles that spent time in a part; of Dynamo also its slowest lines."""
+    spent, found = seconds_by_compile(reader, launch.name, part), []
+    if part == "Dynamo" and (lines := slow_lines(reader.facts("line_times", launch.name), launch.whole)):
+        found.append(section("slowest:", "Slowest Lines to Trace", len(lines), "watch"))
+    most = sorted((each for each in compiles if each.id in spent), key=lambda each: -spent[each.id])
+    for each in [each for each in most if spent[each.id] >= LEAST_SHARE * launch.whole]:
+        row = compile_row(each, 0, names[each.id])
+        row.label = f"{bar(spent[each.id], launch.whole)} {row.label}"
+        row.description = f"{seconds(spent[each.id])}  {where(each.path, each.resumes_at or each.line)}"
+        row.icon = row.severity = ""
+        found.append(row)
+    return found
+
+
 def rank(each: model.Compile, breaks: int) -> int:
     """Return how severe a compile is: failed, with graph breaks, compiled again, others."""
     return 3 if each.status == "failed" else 2 if breaks else 1 if each.reason else 0
@@ -67,7 +87,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[ExplorerRo
         *(problem_row(one, nameless) for one in problems if one.kind not in _BEFORE_DIFFERENCES),
     ]
     calls = [call for call in facts.calls if call.parent is not None]
-    lines = slow_line_rows(reader, facts.line_times, each.seconds)
+    lines = slow_lines(facts.line_times, each.seconds)
     sections = [
         section(f"guards:{number}", "Guards", len(facts.guards), "shield"),
         section(f"symbols:{number}", "Symbols", len(facts.symbols), "symbol-numeric"),

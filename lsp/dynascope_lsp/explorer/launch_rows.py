@@ -52,7 +52,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool, workspace_folder: str 
         severity=severity,
         is_lazy=bool(launch.compiling),
         is_open=is_newest and bool(launch.compiling),
-        brief="recording" if launch.is_running else ", ".join(_problems(launch)),
+        brief="recording" if launch.is_running else problems,
     )
 
 
@@ -115,19 +115,18 @@ def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[R
 
     Those before it come first, the newest of them at the top; then those after it.
     """
-    own, before, after = of_program(reader, name)
+    own, before, after = of_program(launches(reader), name)
     others = [
         RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
     ]
     return (_named(own), others) if own is not None else ("", [])
 
 
-def of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
-    """Return a launch, and those of its program that compiled something.
+def of_program(found: list[Launch], name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
+    """Return a launch, and other launches of its program that compiled something.
 
-    Those before it, and those after it; the newest first.
+    `found` are all launches, the newest first. Those before it come first, then those after it, each newest first.
     """
-    found = launches(reader)
     place = next((place for place, each in enumerate(found) if each.name == name), None)
     if place is None:
         return None, [], []

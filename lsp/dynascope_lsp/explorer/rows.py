@@ -12,6 +12,7 @@ import msgspec
 from dynascope.explain.compiles import several
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.problem import Note, NoteKind, Place, Problem, where
+from dynascope.explain.ranking import LEAST_COST
 from dynascope.facts.counts import seconds
 from msgspec import Meta, Struct
 
@@ -33,8 +34,6 @@ def number_of(text: str) -> int:
 Severity = Literal["error", "warning", "information", "success", ""]
 _COMPILES = 100
 """The most compiles that are listed below a cause."""
-_LEAST_COST = 0.05
-"""No cost of less than so many seconds is told."""
 _ICONS: dict[NoteKind, str] = {"led to": "arrow-right", "guard": "shield", "root": "arrow-up"}
 
 
@@ -80,16 +79,17 @@ def problem_row(
     """
     kind = KINDS["failedCompile" if each.is_error else each.kind]
     place = at(each.place.path, each.place.line, each.place.source)
+    at_place = where(each.place.path, each.place.line) if each.place.line else ""
     is_about_function = each.section == "recompile"
     sentence = each.effect if is_about_function else each.cause if each.subject else ""
-    cost = seconds(time_due) if time_due >= _LEAST_COST else ""
+    cost = seconds(time_due) if time_due >= LEAST_COST else ""
     of = several(names.get(number, "") for number in each.compiles)
     compiles = [note for note in each.notes if note.kind == "compile"][:_COMPILES]
     others = [note for note in each.notes if note.kind != "compile"]
     details = each.details if each.kind == "graphBreak" or is_about_function else []
     return ExplorerRow(
         key=f"{each.kind}:{each.id}",
-        label="  ".join(filter(None, [where(place.path, place.line) if place else "", each.subject or each.cause])),
+        label="  ".join(filter(None, [at_place, each.subject or each.cause])),
         description="  ".join(filter(None, [sentence, each.whose, of, cost])),
         tooltip="\n\n".join(filter(None, [each.statement, *details])),
         icon=kind.icon,

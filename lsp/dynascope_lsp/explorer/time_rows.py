@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dynascope.explain.compiles import LATER
-from dynascope.explain.problem import named, where
+from dynascope.explain.problem import where
 from dynascope.explain.where_time_went import LEAST_SHARE, in_part
 from dynascope.facts import model
 from dynascope.facts.counts import seconds
-from dynascope.facts.launches import Launch, seconds_by_compile
+from dynascope.facts.launches import Launch
 from dynascope.facts.profile import Node, tree
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources
-from dynascope.report.summary import slowest_lines
+from dynascope.report.summary import SlowLine, slowest_lines
 
 from dynascope_lsp.explorer.launch_rows import section
 from dynascope_lsp.explorer.rows import ExplorerRow, at, number_of
@@ -39,7 +39,7 @@ def part_rows(launch: Launch) -> list[ExplorerRow]:
     return [
         ExplorerRow(
             key=f"part:{part}",
-            label=f"{_bar(spent / launch.whole)} {part}",
+            label=f"{bar(spent, launch.whole)} {part}",
             description=seconds(spent),
             tooltip=in_part(part),
             is_lazy=True,
@@ -49,39 +49,21 @@ def part_rows(launch: Launch) -> list[ExplorerRow]:
     ]
 
 
-def rows_of_part(
-    reader: Reader, launch: Launch, part: str, compiles: Iterable[model.Compile], names: dict[int, str]
-) -> list[ExplorerRow]:
-    """Return the compiles that spent time in a part; of Dynamo also its slowest lines."""
-    spent = seconds_by_compile(reader, launch.name, part)
-    most = sorted((each for each in compiles if each.id in spent), key=lambda each: -spent[each.id])
-    lines = slow_line_rows(reader, reader.facts("line_times", launch.name), launch.whole) if part == "Dynamo" else []
-    found = [section("slowest:", "Slowest Lines to Trace", len(lines), "watch")] if lines else []
-    for each in [each for each in most if spent[each.id] >= LEAST_SHARE * launch.whole]:
-        line = each.resumes_at or each.line
-        row = ExplorerRow(
-            key=f"compile:{each.id}",
-            label=f"{_bar(spent[each.id] / launch.whole)} [{names[each.id]}] {named(each.function, each.resumes_at)}",
-            description=f"{seconds(spent[each.id])}  {where(each.path, line)}",
-            place=at(each.path, line, each.source),
-            is_lazy=True,
-        )
-        found.append(row)
-    return found
+def slow_lines(times: Iterable[model.LineTime], whole: float) -> list[SlowLine]:
+    """Return the lines that took Dynamo longest, with at least a hundredth of the whole time."""
+    return [each for each in slowest_lines(times) if each.seconds >= LEAST_SHARE * whole]
 
 
 def slow_line_rows(reader: Reader, times: Iterable[model.LineTime], whole: float) -> list[ExplorerRow]:
-    """Return the lines that took Dynamo longest, with at least a hundredth of the whole time."""
     sources = Sources(reader)
     return [
         ExplorerRow(
             key=f"line:{each.path}:{each.line}",
-            label=f"{_bar(each.seconds / whole)} {where(each.path, each.line)}",
+            label=f"{bar(each.seconds, whole)} {where(each.path, each.line)}",
             description=f"{seconds(each.seconds)}  {sources.line(each.path, each.line)}",
             place=at(each.path, each.line),
         )
-        for each in slowest_lines(times)
-        if each.seconds >= LEAST_SHARE * whole
+        for each in slow_lines(times, whole)
     ]
 
 
@@ -96,7 +78,7 @@ def time_rows(reader: Reader, argument: str) -> list[ExplorerRow]:
     return [
         ExplorerRow(
             key=f"time:{number}:{f'{place}.' if place else ''}{order}",
-            label=f"{_bar(each.seconds / whole)} {each.name}",
+            label=f"{bar(each.seconds, whole)} {each.name}",
             description="  ".join(filter(None, [_told(each), where(each.path, each.line) if each.is_function else ""])),
             tooltip="\n".join([*(f"in {name}" for name in around), _told(each)]),
             place=at(each.path, each.line),
@@ -125,6 +107,8 @@ def _shown(nodes: Sequence[Node], whole: float) -> list[tuple[Node, list[str]]]:
     for each in sorted(nodes, key=lambda each: each.seconds, reverse=True):
         around: list[str] = []
         while inner := next((child for child in each.children if child.seconds > _CHAIN * each.seconds), None):
+            if each.name == LATER:  # it tells the compile's own phases from those afterwards
+                break
             around.append(each.name)
             each = inner
         if _is_shown(each, whole):
@@ -132,8 +116,9 @@ def _shown(nodes: Sequence[Node], whole: float) -> list[tuple[Node, list[str]]]:
     return found
 
 
-def _bar(share: float) -> str:
+def bar(time: float, whole: float) -> str:
     """Return `███░░ 63%`."""
+    share = min(time / whole, 1.0) if whole else 0.0
     full = round(share * _CELLS)
     return f"{'█' * full}{'░' * (_CELLS - full)} {share:.0%}"
 

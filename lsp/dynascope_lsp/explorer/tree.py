@@ -1,4 +1,7 @@
-"""Return the rows below a row of the tree, which its keys from the top name. Only what is opened is read.
+"""Return the rows below a row of the tree, which its keys from the top name.
+
+What was read of a launch is kept until its store changes.
+
 
 launch → Failed Compiles, Graph Breaks, Recompiles, … → facts
        → Compiles → compile → its breaks, causes, guards, symbols, …
@@ -18,16 +21,17 @@ from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.ranking import Ranked, ranking
 from dynascope.facts import model
 from dynascope.facts.file_names import told_apart
-from dynascope.facts.launches import breaks_by_compile, launches
+from dynascope.facts.launches import Launch, breaks_by_compile, launches
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
+from dynascope.facts.store import FOLDER_NAME
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.launch_rows import launch_row, of_program, rows_against, section, when
 from dynascope_lsp.explorer.rows import ExplorerRow, launch_of, number_of, problem_row
-from dynascope_lsp.explorer.time_rows import part_rows, rows_of_part, slow_line_rows, time_rows, time_section
+from dynascope_lsp.explorer.time_rows import part_rows, slow_line_rows, time_rows, time_section
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""
@@ -39,6 +43,11 @@ class Opened(Struct, dict=True):
     reader: Reader
     launch: str
     order: Order = "time"
+
+    @cached_property
+    def launches(self) -> list[Launch]:
+        """Return all launches of the store."""
+        return launches(self.reader)
 
     @cached_property
     def runs(self) -> dict[int, model.Run]:
@@ -64,7 +73,24 @@ class Opened(Struct, dict=True):
         return compile_names(self.compiles, self.runs.values())
 
 
-def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "time") -> list[ExplorerRow]:
+class KeptRuns:
+    """Keep what was read of opened launches until their store changes: the rows of a launch are asked for in turn."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Reader, int, dict[str, Opened]]] = {}
+
+    def opened(self, folder: str, reader: Reader, launch: str) -> Opened:
+        """Return a launch of the store in a folder."""
+        version = reader.data_version()
+        kept = self._kept.get(folder)
+        if kept is None or kept[0] is not reader or kept[1] != version:
+            kept = self._kept[folder] = (reader, version, {})
+        return kept[2].setdefault(launch, Opened(reader, launch))
+
+
+def rows(
+    readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "time", kept: KeptRuns | None = None
+) -> list[ExplorerRow]:
     """Return the rows below the row with these keys; without keys, the launches of all stores."""
     if not keys:
         return _launches(readers)
@@ -72,7 +98,8 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
     reader = readers.get(folder)
     if reader is None:
         return []
-    opened = Opened(reader, launch, order)
+    opened = (kept or KeptRuns()).opened(folder, reader, launch)
+    opened.order = order
     kind, _, argument = keys[-1].partition(":") if len(keys) > 1 else ("launch", "", "")
     return _distinct(_below(opened, kind, argument))
 
@@ -80,16 +107,22 @@ def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "tim
 def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
     found = [(each, folder) for folder, reader in readers.items() for each in launches(reader)]
     found.sort(key=lambda one: one[0].first.began, reverse=True)
-    names = told_apart({os.path.dirname(folder) for _, folder in found})
+    names = told_apart({_recorded_in(folder) for _, folder in found})
     return [
         launch_row(
             msgspec.json.encode((folder, each.name)).decode(),
             each,
             is_newest=place == 0,
-            workspace_folder=names[os.path.dirname(folder)],
+            workspace_folder=names[_recorded_in(folder)],
         )
         for place, (each, folder) in enumerate(found)
     ]
+
+
+def _recorded_in(folder: str) -> str:
+    """Return the folder whose programs are recorded in a store's; of one with a name of its own, itself."""
+    parent, name = os.path.split(folder)
+    return parent if name == FOLDER_NAME else folder
 
 
 def _sections(opened: Opened) -> list[ExplorerRow]:
@@ -108,7 +141,7 @@ def _sections(opened: Opened) -> list[ExplorerRow]:
         )
         for run in processes
     ]
-    launch, earlier, _ = of_program(opened.reader, opened.launch)
+    launch, earlier, _ = of_program(opened.launches, opened.launch)
     spent = [time_section(launch)] if launch is not None else []
     before = [section("before:", f"Since the Run of {when(each.first.began)}", None, "diff") for each in earlier[:1]]
     return [row for row in (*problems, *compiles, *spent, *before) if row.is_lazy]
@@ -164,14 +197,14 @@ def _below(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
 def _of_run(opened: Opened, kind: str, argument: str) -> list[ExplorerRow]:
     """Return rows about the time of a run, or about the run before it."""
     reader = opened.reader
-    launch, before, _ = of_program(reader, opened.launch)
+    launch, before, _ = of_program(opened.launches, opened.launch)
     if launch is None:
         return []
     match kind:
         case "parts":
             return part_rows(launch)
         case "part":
-            return rows_of_part(reader, launch, argument, opened.compiles, opened.names)
+            return compile_rows.rows_of_part(reader, launch, argument, opened.compiles, opened.names)
         case "slowest":
             return slow_line_rows(reader, reader.facts("line_times", launch.name), launch.whole)
     return rows_against(reader, launch, before[0]) if before else []

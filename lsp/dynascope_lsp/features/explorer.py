@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 from dynascope.explain.problem import Place
 from dynascope.facts.alignment import Alignment
 from dynascope.facts.launches import remove
+from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 from dynascope.report.profile import measured as profiles
@@ -18,7 +20,7 @@ from dynascope_lsp.explorer.generated_rows import document_text, graph_data, mad
 from dynascope_lsp.explorer.launch_rows import runs_of_program
 from dynascope_lsp.explorer.rows import launch_of
 from dynascope_lsp.explorer.timeline import timeline
-from dynascope_lsp.explorer.tree import Order, rows
+from dynascope_lsp.explorer.tree import KeptRuns, Order, rows
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import LspSession, path_of
 
@@ -27,6 +29,9 @@ DOCUMENT, GRAPH, MADE_OF_LINE = "dynascope/document", "dynascope/graph", "dynasc
 RUNS_OF_PROGRAM = "dynascope/runsOfProgram"
 TIMELINE, CHROME_TRACE = "dynascope/timeline", "dynascope/chromeTrace"
 FORGET = "dynascope/forget"
+
+
+_kept: WeakKeyDictionary[LspSession, KeptRuns] = WeakKeyDictionary()
 
 
 class Opening(msgspec.Struct):
@@ -74,7 +79,8 @@ def rows_below(session: LspSession, params: Any) -> list[dict[str, Any]]:
     """Return the rows below a row."""
     opening = msgspec.convert(params, Opening)
     readers = {str(store.path.parent): store.reader for store in session.stores if store.reader is not None}
-    found: list[dict[str, Any]] = msgspec.to_builtins(rows(readers, opening.keys, opening.order))
+    kept = _kept.setdefault(session, KeptRuns())
+    found: list[dict[str, Any]] = msgspec.to_builtins(rows(readers, opening.keys, opening.order, kept))
     return found
 
 
@@ -110,7 +116,7 @@ def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
 
 @feature(MADE_OF_LINE)
 def made_of_the_line(session: LspSession, params: Any) -> list[dict[str, Any]]:
-    """Return what was made of a line in the newest run that traced its file."""
+    """Return the lines of graphs and output code that are from a line, in the newest run that traced its file."""
     asked = msgspec.convert(params, LineParams)
     path = path_of(asked.uri)
     view = session.stores.view(path) if path is not None else None
@@ -121,10 +127,13 @@ def made_of_the_line(session: LspSession, params: Any) -> list[dict[str, Any]]:
     own = [each for each in compiles if runs[each.run] == launch]
     folder = next(str(each.path.parent) for each in session.stores if each.reader is view.reader)
 
-    def is_asked(place: tuple[str, int]) -> bool:
-        return place[0] == path and session.locate(*place) == asked.line
+    names = compile_names(own, [run for run in view.reader.runs() if run.launch == launch])
 
-    found = made_of_line(view.reader, msgspec.json.encode((folder, launch)).decode(), own, is_asked)
+    def is_asked(place: tuple[str, int]) -> bool:
+        then, line = place
+        return view.reader.moved.now(then) == path and session.locate(path, line) == asked.line
+
+    found = made_of_line(view.reader, msgspec.json.encode((folder, launch)).decode(), own, names, is_asked)
     return [msgspec.to_builtins(each) for each in found]
 
 

@@ -5,7 +5,7 @@ import { compareGraphs } from './graphComparison';
 import { showLineInGraph } from './graphOfLine';
 import { fillPicture, PICTURE, showPicture } from './graphPanel';
 import { keptPanels } from '../webviews/panels';
-import type { FactsServer, Row } from './factsServer';
+import { NOTHING_RECORDED, type FactsServer, type Row } from './factsServer';
 import { openDocument, openPlace, recordedDocuments } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
 import { unfolded, type Unfolded } from './unfolded';
@@ -69,10 +69,20 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
   const getTreeItem = (node: Node): vscode.TreeItem => item(node, known);
   const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem };
   const view = vscode.window.createTreeView<Node>(VIEW, { showCollapseAll: true, treeDataProvider });
-  const recording = (program: string): void => void (view.message = vscode.l10n.t('Recording {0} …', program));
+  /** The newest run that is known, and that one as a recording began, until its own row comes. */
+  let [newestKey, before] = ['', undefined as string | undefined];
+  const recording = (program: string): void => {
+    before = newestKey;
+    view.message = vscode.l10n.t('Recording {0} …', program);
+  };
+  const shows = (newest: Node | undefined): void => {
+    newestKey = newest?.row.key ?? '';
+    if (newestKey !== before) view.message = '';
+  };
   const show = async (): Promise<void> => {
-    view.message = '';
+    before = undefined;
     const [newest] = await getChildren();
+    shows(newest);
     if (newest) await view.reveal(newest, { select: false, focus: false, expand: true });
   };
   const reveal = async (keys: readonly string[]): Promise<void> => {
@@ -83,13 +93,13 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     }
     if (found) await view.reveal(found, { select: true, focus: true, expand: true });
   };
-  /** The run that is given; without one the run of the selected row, or else one that the user chooses. */
-  const chosen = async (run: Node | undefined): Promise<Node | undefined> => {
-    if (run) return run;
+  /** The run that is given, or that of a given row: the title of the view gives the row with the focus; else one that the user chooses. */
+  const chosen = async (given: Node | undefined): Promise<Node | undefined> => {
+    if (given?.keys.length === 1) return given;
     const runs = await getChildren();
-    const selected = runs.find(({ row }) => row.key === view.selection[0]?.keys[0]);
-    if (selected) return selected;
-    if (runs.length === 0) void vscode.window.showInformationMessage(vscode.l10n.t('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.'));
+    const around = given && runs.find(({ row }) => row.key === given.keys[0]);
+    if (around) return around;
+    if (runs.length === 0) void vscode.window.showInformationMessage(NOTHING_RECORDED);
     if (runs.length < 2) return runs[0];
     const items = runs.map((each) => ({ label: each.row.label, description: each.row.description ?? '', run: each }));
     return (await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('The run'), matchOnDescription: true }))?.run;
@@ -102,12 +112,17 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     view.onDidExpandElement(({ element }) => known.remember(idOf(element), true)),
     view.onDidCollapseElement(({ element }) => known.remember(idOf(element), false)),
     last.item,
-    changed.event(() => void getChildren().then(([newest]) => last.show(newest?.row), () => undefined)), // the view says what fails
-    new vscode.Disposable(() => clearTimeout(pending)),
-    server.onDidChangeFacts(() => {
-      view.message = '';
-      soon();
+    changed.event(() => {
+      void getChildren().then(
+        ([newest]) => {
+          shows(newest);
+          return last.show(newest?.row);
+        },
+        () => undefined, // the view says what fails
+      );
     }),
+    new vscode.Disposable(() => clearTimeout(pending)),
+    server.onDidChangeFacts(soon),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => row.place && openPlace(server, keys[0], row.place)),
     vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
@@ -139,7 +154,7 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     vscode.commands.registerCommand('dynascope.clearRuns', () => forget(server, {}, vscode.l10n.t('Delete everything that was recorded here?'))),
     vscode.commands.registerCommand('dynascope.forgetRun', async (given?: Node) => {
       const run = await chosen(given);
-      if (run) await forget(server, { key: run.row.key }, vscode.l10n.t('Delete what was recorded of {0}?', run.row.label));
+      if (run) await forget(server, { key: run.row.key }, vscode.l10n.t('Delete what was recorded of {0}?', [run.row.label, run.row.description].filter(Boolean).join(', ')));
     }),
   ];
   return { disposables, recording, show };

@@ -1,5 +1,7 @@
 // What the language server tells of recorded runs: the rows of the view, and what they lead to.
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+
+export const NOTHING_RECORDED = vscode.l10n.t('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.');
 
 /** What the view of runs, and what it opens, need of the language server. */
 export interface FactsServer {

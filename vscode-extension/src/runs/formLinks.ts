@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from '../debugging/configuration';
 import { say } from '../debugging/debugConsole';
-import type { FactsServer, RecordedDocument } from './factsServer';
+import { NOTHING_RECORDED, type FactsServer, type RecordedDocument, type Row } from './factsServer';
 import { places } from './places';
 import { openDocument } from './recordedDocuments';
 
@@ -35,6 +35,8 @@ export function madeOf(answer: string): { name: string; line: number; text: stri
 /** What was made of a line in a recorded run, as the server's request `dynascope/madeOfLine` tells it. */
 interface Made {
   readonly key: string;
+  /** `forward [0/0] output code`. */
+  readonly name: string;
   readonly document: RecordedDocument;
   readonly line: number;
   readonly text: string;
@@ -56,11 +58,15 @@ async function recordedForms(server: FactsServer, editor: vscode.TextEditor): Pr
   const line = selection.active.line + 1;
   const made = (await server.request<Made[]>('dynascope/madeOfLine', { uri: document.uri.toString(), line })) ?? [];
   if (made.length === 0) {
+    if (((await server.request<Row[]>('dynascope/rows', { keys: [] })) ?? []).length === 0) {
+      void vscode.window.showInformationMessage(NOTHING_RECORDED);
+      return;
+    }
     const name = `${vscode.workspace.asRelativePath(document.uri.fsPath)}:${line}`;
     void vscode.window.showInformationMessage(vscode.l10n.t('Nothing in the graphs and the output code of the last run is from {0}.', name));
     return;
   }
-  const chosen = await choose(made.map((each) => ({ ...each, name: each.document.name })));
+  const chosen = await choose(made);
   if (chosen) await openDocument(chosen.document, chosen.key, chosen.line);
 }
 

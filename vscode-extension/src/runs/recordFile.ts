@@ -12,7 +12,8 @@ const TYPE = 'dynascope';
 export function recordFile(report: ReportProblem, { recording, show }: Pick<Explorer, 'recording' | 'show'>): (resource?: vscode.Uri) => Promise<void> {
   const record = async (resource?: vscode.Uri): Promise<void> => {
     const document = vscode.window.activeTextEditor?.document;
-    const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
+    const chosen = resource && 'scheme' in resource ? resource : undefined; // the title of the view gives the row with the focus
+    const file = chosen ?? (document?.languageId === 'python' ? document.uri : undefined);
     if (file?.scheme !== 'file') {
       void vscode.window.showInformationMessage(vscode.l10n.t('Open the Python file to record first.'));
       return;
@@ -31,7 +32,13 @@ export function recordFile(report: ReportProblem, { recording, show }: Pick<Expl
     const task = new vscode.Task({ type: TYPE }, folder ?? vscode.TaskScope.Global, vscode.l10n.t('Record {0}', path.basename(file.fsPath)), 'Dynascope', run);
     task.presentationOptions = { clear: true, showReuseMessage: false };
     recording(path.basename(file.fsPath));
-    const execution = await vscode.tasks.executeTask(task);
+    let execution: vscode.TaskExecution;
+    try {
+      execution = await vscode.tasks.executeTask(task);
+    } catch (error) {
+      await show();
+      throw error;
+    }
     const ended = vscode.tasks.onDidEndTask((end) => {
       if (end.execution !== execution) return;
       ended.dispose();

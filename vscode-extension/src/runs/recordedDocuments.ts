@@ -48,7 +48,7 @@ export async function openDocument(document: RecordedDocument | undefined, key: 
   if (!document) return;
   const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${document.name}`, query: JSON.stringify([key, document.id]) });
   const shown = await vscode.workspace.openTextDocument(uri);
-  const first = line ?? (document.id.endsWith('output code') ? firstKernel(shown.getText()) : undefined);
+  const first = line ?? (/output code( \(\d+\))?$/.test(document.id) ? firstKernel(shown.getText()) : undefined);
   const start = first && new vscode.Position(first - 1, 0);
   await vscode.window.showTextDocument(shown, { viewColumn: besidePicture(), preserveFocus: true, preview: true, ...(start && { selection: new vscode.Range(start, start) }) });
 }

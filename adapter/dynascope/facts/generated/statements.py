@@ -23,10 +23,10 @@ class Statement(NamedTuple):
 
 
 def statements(text: Sequence[str], places: Sequence[P]) -> Iterator[tuple[Statement, P]]:
-    """Yield the lines with their places, but for comments and the sources of kernels."""
+    """Yield the lines with their places, but for comments, `return` and the sources of kernels."""
     is_source = False
     for number, (line, found) in enumerate(zip(text, places, strict=False), 1):
-        if not is_source and not line.lstrip().startswith("#"):
+        if not is_source and not line.lstrip().startswith(("#", "return")):
             yield Statement(number, line.strip()), found
         is_source = _SOURCE in line if not is_source else not line.startswith(_SOURCE)
 
