@@ -50,6 +50,7 @@ def compiled(paths: list[str], number: int) -> tuple[model.CompileFacts, list[Tr
         model.Guard(path=paths[0], line=line, expression=f"L['x{line}']", kind="TENSOR_MATCH", code=[f"check {number}"])
         for line in lines
     ]
+    facts.profile = sample.profile(facts.compile.seconds)
     facts.line_times += [model.LineTime(path=paths[0], line=line, seconds=0.001 * line, visits=1) for line in lines]
     trail = Trail([paths[0], "forward"], [(0, 1, -1)], [part for line in lines for part in (0, line)], [])
     return facts, [trail]
@@ -116,6 +117,7 @@ async def editor(folder: Path) -> dict[str, Any]:
     (launch,) = await timed("the view", rows)
     sections = await timed("the run", lambda: rows(launch["key"]))
     await timed(sections[0]["label"], lambda: rows(launch["key"], sections[0]["key"]))
+    await timed("where the time went", lambda: rows(launch["key"], "parts:"))
     await timed("diagnostics", lambda: client.client.text_document_diagnostic_async(_of(uri)))
     position = types.Position(6, 8)
     hover = types.HoverParams(types.TextDocumentIdentifier(uri), position)

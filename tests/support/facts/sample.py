@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dynascope.facts import model
 from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, LaterForm
+from dynascope.facts.profile import NO_PARENT, Phase, Profile
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from dynascope.facts.user_stack import UserFrame
 from dynascope.facts.writer import Writer
@@ -95,6 +96,20 @@ def graph_of_first(model_path: str, layers_path: str) -> Graph:
             ],
         ],
     )
+
+
+def profile(seconds: float) -> Profile:
+    """Where the time of a compile by Inductor went: a phase in each part of the compiler."""
+    names = (
+        "build_guards",
+        "create_aot_dispatcher_function",
+        "compile_fx_inner",
+        "async_compile.wait",
+        "backend_compile",
+    )
+    phases = [Phase(NO_PARENT, "entire_frame_compile", 0.0, seconds)]
+    phases += [Phase(0, name, seconds * at / 6, seconds / 6) for at, name in enumerate(names)]
+    return Profile(0.0, [], phases)
 
 
 def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
