@@ -36,11 +36,16 @@ _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 """gdb gives up its call when the program gets a signal, be it one that Python ignores; then the program crashes."""
 
 
+def has_package() -> bool:
+    """Whether the gdb of the package gdb-for-pwndbg can be used."""
+    # it is linked against Python's library
+    has_library = ".so" in str(sysconfig.get_config_var("INSTSONAME"))
+    return has_library and importlib.util.find_spec("gdb_for_pwndbg") is not None
+
+
 def gdb_command() -> list[str]:
     """Return the command that starts gdb, the package's where it is installed; [] without."""
-    # the package's gdb is linked against Python's library
-    has_library = ".so" in str(sysconfig.get_config_var("INSTSONAME"))
-    if has_library and importlib.util.find_spec("gdb_for_pwndbg") is not None:
+    if has_package():
         return [sys.executable, "-P", "-m", "gdb_for_pwndbg.gdb"]
     found = shutil.which("gdb")
     return [found] if found is not None else []

@@ -111,6 +111,7 @@ def test_gdb_is_tried_on_another_program(
 ) -> None:
     (tmp_path / "gdb").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "gdb").chmod(0o755)
+    monkeypatch.setattr(calls_by_gdb, "has_package", lambda: False)
     monkeypatch.setattr(calls_by_gdb, "gdb_command", lambda: [str(tmp_path / "gdb")])
     found = asyncio.run(calls_by_gdb.complaint())
     assert found is None if complaint is None else found is not None and found.startswith(complaint)
