@@ -264,7 +264,8 @@ def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
     assert "2 recompiles for 2 causes" in text
     (labelled,) = [each for each in paragraphs(text) if "because of labels: made for None, met f32[2]" in each]
     assert "[0/2]" in labelled and "First difference, at optional.py:4: labels is None in 0/0" in labelled
-    assert "failed other compiles only: type(mask): made for a tensor, met NoneType" in text
+    # torch 2.15 names the class
+    assert re.search(r"failed other compiles only: type\(mask\): made for (a tensor|Tensor), met NoneType", text)
     assert "not the cause" not in text
     assert "because of <code>labels</code>" in page(tmp_path)
 
