@@ -100,7 +100,7 @@ def made_of_line(
     names: Mapping[int, str],
     is_asked: Callable[[tuple[str, int]], bool],
 ) -> list[MadeOfLine]:
-    """Return the lines of graphs and later forms of a launch that are from a line of the program.
+    """Return the lines of a launch's graphs and later forms that are from one of the program.
 
     `names` are those of compiles.
     """

@@ -120,7 +120,7 @@ def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
 
 
 def _recorded_in(folder: str) -> str:
-    """Return the folder whose programs are recorded in a store's; of one with a name of its own, itself."""
+    """Return the folder whose programs a store has; the store's own if the user has named it."""
     parent, name = os.path.split(folder)
     return parent if name == FOLDER_NAME else folder
 

@@ -116,7 +116,7 @@ def graph(session: LspSession, params: Any) -> dict[str, Any] | None:
 
 @feature(MADE_OF_LINE)
 def made_of_the_line(session: LspSession, params: Any) -> list[dict[str, Any]]:
-    """Return the lines of graphs and output code that are from a line, in the newest run that traced its file."""
+    """Return what the newest run that traced a file has made of a line of it."""
     asked = msgspec.convert(params, LineParams)
     path = path_of(asked.uri)
     view = session.stores.view(path) if path is not None else None
