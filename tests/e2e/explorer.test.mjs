@@ -107,7 +107,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
 
   await t.test('two clicks from the run to the line of the break', async () => {
     await open('Graph Breaks');
-    await row('Data-dependent').click();
+    await row('gate.py:15').click();
     await atLine(lineOf(file, 'if strength.mean()'));
   });
 
@@ -184,7 +184,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await row('[0/0]').click();
     await atLine(lineOf(file, 'def forward'));
     await open('Graph Breaks');
-    await row('Data-dependent').click();
+    await row('gate.py:15').click();
     await atLine(lineOf(file, 'if strength.mean()'));
     await command(page, 'Preferences: Toggle between Light/Dark Themes');
     await page.locator('.monaco-workbench.vs-dark').waitFor();
@@ -270,7 +270,7 @@ test('a guard that will not hold, in a run that is killed: the view says so with
   await row(/^waits\.py.* running/).waitFor();
   await open('Compiles');
   await open('[0/0] Counter.forward');
-  await row('self.step will not be 2').click();
+  await row(/self\.step will not be 2/).click();
   await inLine(lineOf(waits, 'self.step += 1'));
   process.kill(Number(fs.readFileSync(path.join(workbench.workspace, 'process'), 'utf8')), 'SIGKILL');
   await row(/^waits\.py.* ended early/).waitFor();

@@ -21,7 +21,7 @@ async function take(name) {
 
 /** Take all of them in the present theme. */
 async function takeAll(theme) {
-  await row(page, 'Data-dependent').click();
+  await row(page, 'gate.py:15').click();
   await inLine(lineOf(file, 'if strength.mean()'));
   await take(`break-${theme}`);
   await row(page, /met x/).click();

@@ -10,6 +10,7 @@ export function row(page, text, which = '') {
 export async function open(page, text) {
   for (let attempt = 1; ; attempt++) {
     try {
+      if ((await row(page, text, '[aria-expanded="true"]').count()) > 0) return; // also over a window reload
       await row(page, text, '[aria-expanded="false"]').locator('.monaco-tl-twistie').click({ timeout: 5_000 });
       return await row(page, text, '[aria-expanded="true"]').waitFor({ timeout: 5_000 });
     } catch (error) {
