@@ -78,7 +78,7 @@ test('what is chosen of it is opened at its line', async () => {
   expect(opened).toEqual(['forward [0/0] output code:103']);
 });
 
-test('without a session it is opened from the last run, and output code at its first kernel beside a picture', async () => {
+test('without a debug session the last recorded run is read, and output code opens at its first kernel', async () => {
   recordedDocuments(server);
   formLinks(server);
   const ask = (): unknown => state.commands.get('dynascope.formsOfLine')?.();

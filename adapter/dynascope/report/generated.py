@@ -138,7 +138,10 @@ def made_of(reader: Reader, launch: str, line: str) -> str:
     for each in from_line(reader, compiles, lambda place: is_at(Place(*place), file, number)):
         rows += listed(f"{title(each.compile, names[each.compile.id])} {each.form or 'graph'}", each.statements)
     if not rows:
-        raise NotRecorded(f"Nothing in the recorded graphs and their later forms is from {line}.")
+        raise NotRecorded(
+            f"Nothing in the recorded graphs and their later forms is from {line}: Dynamo did not trace it, "
+            "or it is not recorded. `dynascope run --no-graphs` records no graphs, and what is from a cache does not name its lines."
+        )
     return "\n".join([*rows, ""])
 
 

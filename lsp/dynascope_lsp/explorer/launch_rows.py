@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Hashable
 
-import msgspec
 from dynascope.explain import ranks
 from dynascope.explain.compiles import NO_BREAKS, NOTHING, went_wrong
 from dynascope.explain.not_recorded import KILLED, NOT_ENDED, ending
@@ -21,7 +20,7 @@ from dynascope.facts.launches import Launch, launches
 from dynascope.facts.reader import Reader
 from msgspec import Struct
 
-from dynascope_lsp.explorer.rows import ExplorerRow, Severity, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, Severity, key_of_launch, problem_row
 
 
 def launch_row(key: str, launch: Launch, is_newest: bool, workspace_folder: str = "") -> ExplorerRow:
@@ -116,9 +115,7 @@ def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[R
     Those before it come first, the newest of them at the top; then those after it.
     """
     own, before, after = of_program(launches(reader), name)
-    others = [
-        RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
-    ]
+    others = [RunOfProgram(key_of_launch(folder, each.name), _named(each)) for each in (*before, *after)]
     return (_named(own), others) if own is not None else ("", [])
 
 

@@ -26,6 +26,11 @@ def launch_of(key: str) -> tuple[str, str]:
     return folder, launch
 
 
+def key_of_launch(folder: str, launch: str) -> str:
+    """Return the key of a launch in the store of a folder."""
+    return msgspec.json.encode((folder, launch)).decode()
+
+
 def number_of(text: str) -> int:
     """Return the number in a key."""
     return msgspec.convert(text, Number, strict=False)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
-import msgspec
 from dynascope.explain.kinds import KINDS, SECTIONS
 from dynascope.explain.of_launch import ProblemsOfLaunch
 from dynascope.explain.ranking import Ranked, ranking
@@ -30,7 +29,7 @@ from msgspec import Struct
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.launch_rows import launch_row, of_program, rows_against, section, when
-from dynascope_lsp.explorer.rows import ExplorerRow, launch_of, number_of, problem_row
+from dynascope_lsp.explorer.rows import ExplorerRow, key_of_launch, launch_of, number_of, problem_row
 from dynascope_lsp.explorer.time_rows import part_rows, slow_line_rows, time_rows, time_section
 
 Order = Literal["time", "severity", "duration"]
@@ -110,7 +109,7 @@ def _launches(readers: Mapping[str, Reader]) -> list[ExplorerRow]:
     names = told_apart({_recorded_in(folder) for _, folder in found})
     return [
         launch_row(
-            msgspec.json.encode((folder, each.name)).decode(),
+            key_of_launch(folder, each.name),
             each,
             is_newest=place == 0,
             workspace_folder=names[_recorded_in(folder)],

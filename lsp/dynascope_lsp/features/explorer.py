@@ -18,7 +18,7 @@ from dynascope.report.profile import measured as profiles
 
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data, made_of_line
 from dynascope_lsp.explorer.launch_rows import runs_of_program
-from dynascope_lsp.explorer.rows import launch_of
+from dynascope_lsp.explorer.rows import key_of_launch, launch_of
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import KeptRuns, Order, rows
 from dynascope_lsp.registry import feature
@@ -133,7 +133,7 @@ def made_of_the_line(session: LspSession, params: Any) -> list[dict[str, Any]]:
         then, line = place
         return view.reader.moved.now(then) == path and session.locate(path, line) == asked.line
 
-    found = made_of_line(view.reader, msgspec.json.encode((folder, launch)).decode(), own, names, is_asked)
+    found = made_of_line(view.reader, key_of_launch(folder, launch), own, names, is_asked)
     return [msgspec.to_builtins(each) for each in found]
 
 
