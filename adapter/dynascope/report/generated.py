@@ -140,7 +140,8 @@ def made_of(reader: Reader, launch: str, line: str) -> str:
     if not rows:
         raise NotRecorded(
             f"Nothing in the recorded graphs and their later forms is from {line}: Dynamo did not trace it, "
-            "or it is not recorded. `dynascope run --no-graphs` records no graphs, and what is from a cache does not name its lines."
+            "or it is not recorded. `dynascope run --no-graphs` records no graphs, and what is from a cache does "
+            "not name its lines."
         )
     return "\n".join([*rows, ""])
 
