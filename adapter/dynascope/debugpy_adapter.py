@@ -9,7 +9,6 @@ before its first message. The ports on which debugpy's launcher and programs con
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import runpy
@@ -39,7 +38,7 @@ def main() -> None:
     if sys.argv[1:] == [FOR_PROGRAM]:
         _serve_program(os.environ.pop(TOKEN_VARIABLE))
         return
-    importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
+    _report_no_sockets()  # imports debugpy before the settings arrive, to save that time
     debugpy_launcher.use()
     debugpy_injector.use()
     if hasattr(os, "fork"):
@@ -70,9 +69,20 @@ def _describe_environment_only_in_a_log() -> None:
         log.describe_environment = lambda header: None
 
 
+def _report_no_sockets() -> None:
+    """Replace debugpy.adapter.sessions.report_sockets with nothing (debugpy 1.8.17).
+
+    While the launcher's port is closed and still known it raises an error. A launch can come so far before the main
+    thread reports the client's port; the process ended then. No client gets this event from Dynascope's adapter.
+    """
+    from debugpy.adapter import clients, sessions  # noqa: F401  # sessions needs clients
+
+    sessions.report_sockets = lambda: None
+
+
 def _want_token(token: str) -> None:
     """Replace debugpy.adapter.clients.serve, which opens the port for clients (debugpy 1.8.17)."""
-    from debugpy.adapter import clients, sessions
+    from debugpy.adapter import clients
 
     def welcome(mode: str, connection: socket.socket) -> None:
         if mode != MODE:
@@ -83,7 +93,6 @@ def _want_token(token: str) -> None:
     def serve(host: str, port: int | None) -> Any:
         server = token_server.TokenServer((host, port or 0), token, welcome, _start_thread)
         clients.listener = server.socket
-        sessions.report_sockets()
         return server.socket.getsockname()[:2]
 
     clients.serve = serve
@@ -135,6 +144,7 @@ def _serve_program(token: str) -> None:
     from debugpy.adapter import clients, servers, sessions
     from debugpy.common import sockets
 
+    _report_no_sockets()
     # not the session's token: command lines of the program's children show this one to every user of the machine
     adapter.access_token = secrets.token_hex(32)
     _want_token(token)

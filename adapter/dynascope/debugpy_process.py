@@ -97,7 +97,7 @@ class DebugpyProcess:
         except subprocess.TimeoutExpired:
             return "it still runs", self._process.written()
         errors = self._process.written()
-        last = errors.partition(_AFTER_ERROR)[0].strip().rpartition("\n")[2]
+        last = errors.partition(_AFTER_ERROR)[0].strip().rpartition("\n")[2].strip()
         return f"it has ended with status {code}" + (f": {last}" if last else ""), errors
 
     async def end(self, seconds: float) -> None:

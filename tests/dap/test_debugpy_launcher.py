@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -56,3 +57,34 @@ def test_no_launcher_waits_in_a_session_without_debugpy(client: DapClient, tmp_p
     while any("dynascope.debugpy_adapter" in command for command in descendants(client)):
         assert time.monotonic() < end, descendants(client)
         time.sleep(0.05)
+
+
+LATE_MAIN_THREAD = """\
+import socket, sys
+from dynascope import debugpy_adapter
+
+def settings():
+    # as after a launch that came before the main thread was here
+    from debugpy.adapter import launchers
+    launchers.listener = socket.socket()
+    launchers.listener.close()
+    return {debugpy_adapter.TOKEN_VARIABLE: "token"}
+
+debugpy_adapter._settings = settings
+debugpy_adapter.main()
+"""
+
+
+def test_debugpy_serves_though_a_launch_comes_before_it_would_report_its_port() -> None:
+    process = subprocess.Popen([sys.executable, "-c", LATE_MAIN_THREAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None
+    message = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"dynascope"}}'
+    with process:
+        process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(message), message))
+        process.stdin.flush()
+        read = b""
+        while b"supportsConfigurationDoneRequest" not in read:
+            part = process.stdout.read1()
+            assert part, f"it has ended after {read.decode()}"
+            read += part
+        process.kill()

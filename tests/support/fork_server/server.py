@@ -263,8 +263,9 @@ def run(start: Start) -> None:
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for file in (sys.stdout, sys.stderr):
+            if not file.closed:
+                file.flush()
     except (OSError, ValueError):
         status = 120
     vars(sys.modules["__main__"]).clear()
