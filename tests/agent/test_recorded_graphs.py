@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from dynascope.facts.generated.model import Graph, users_name
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.recording import recording
+
+library: Any = None
 
 
 class Mlp(torch.nn.Module):
@@ -102,6 +105,51 @@ def test_nodes_have_the_users_lines_and_names():
         line_of("line of cond"),
         f"add = {branch.nodes[add.inputs[0]].name} + 1",
     )
+
+
+LIBRARY = """\
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self, inner=None):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        y = x.sin()
+        return y if self.inner is None else self.inner(y)
+
+def helper(x):
+    return x.exp()
+"""
+
+
+class Own(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return library.helper(x)  # line of the helper
+
+
+def test_operations_of_a_librarys_model_have_its_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    path = folder / "library_of_layers.py"
+    path.write_text(LIBRARY)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setitem(globals(), "library", importlib.import_module(path.stem))
+    model = library.Layer(Own())
+
+    def step(x: Any) -> Any:
+        return model(x)  # line of step
+
+    (facts,), _ = compiled(step, torch.ones(3))
+    (graph,) = facts.graphs
+    lines = {
+        node.name: [(each.path, each.line) for each in graph.stacks[node.stack]]
+        for node in graph.nodes
+        if node.op == "call_method"
+    }
+    called = (__file__, line_of("line of step"))
+    assert lines == {"y": [(str(path), 9), called], "exp": [(__file__, line_of("line of the helper")), called]}
 
 
 def test_each_part_of_a_broken_function_has_its_graph():

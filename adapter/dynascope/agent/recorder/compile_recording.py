@@ -22,7 +22,7 @@ from dynascope.agent.internals.graph.code import graphs_of
 from dynascope.agent.internals.graph.graph import graph_size
 from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_our_code, is_user_code
+from dynascope.agent.program.user_code import is_our_code, is_torchs, is_user_code
 from dynascope.agent.ranks.comparison import CollectivesOfGraphs
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
@@ -159,7 +159,7 @@ class CompileRecording:
         self.pause_line()
         self.collectives.add(graph_module)
         if self._keeps_generated:
-            self._graphs.append(graphs_of(graph_module, is_users, path_of_file))
+            self._graphs.append(graphs_of(graph_module, is_users, is_torchs, path_of_file))
             self.backend_goes_on()
 
     def backend_goes_on(self) -> None:

@@ -118,7 +118,10 @@ class Graph(Struct):
     """`forward`; the branch of a `torch.cond` has its attribute's name: `cond_true_0`."""
     nodes: list[GraphNode]
     stacks: list[list[UserFrame]]
-    """Lines of the program, the innermost first, then those that call it; a library's only where there is no other."""
+    """Lines of the program, the innermost first, then those that call it.
+
+    A library's is there only where the operation is in a model of the library's, or has no line of the program.
+    """
     left_out: int = 0
     """How many nodes were not kept, because the compile has too many."""
 

@@ -7,7 +7,7 @@ compiles the module, and its `include_device` reads real tensors.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -160,15 +160,15 @@ def _text(argument: Any) -> str:
 def graphs_of(
     module: Any,
     is_users: Callable[[str], bool],
+    is_torchs: Callable[[str], bool],
     real_path: Callable[[str], str],
     value_text: ValueText = value_of_dynamo,
 ) -> list[Graph]:
     """Return a `torch.fx.GraphModule`'s graph (1.8), then those of its higher-order operators."""
 
     def places(stack: str) -> list[UserFrame]:
-        found = places_of(stack, is_users)
-        own = [each for each in found if is_users(each.path)] or found[:1]
-        return [UserFrame(real_path(each.path), each.line, each.function) for each in own]
+        found = _told_apart(places_of(stack, lambda path: True), is_users, is_torchs)
+        return [UserFrame(real_path(each.path), each.line, each.function) for each in found]
 
     graphs: list[Graph] = []
     room = NODES_KEPT
@@ -179,6 +179,22 @@ def graphs_of(
         room -= len(graph.nodes)
         graphs.append(graph)
     return graphs
+
+
+def _told_apart(
+    places: Sequence[CodePlace], is_users: Callable[[str], bool], is_torchs: Callable[[str], bool]
+) -> Sequence[CodePlace]:
+    """Return the program's lines, after the innermost of a library's model.
+
+    All operations of such a model have the same line of the program. Other functions of libraries have no place here:
+    of `rearrange`, it is the call that tells operations apart.
+    """
+    own = [each for each in places if is_users(each.path)]
+    outside_torch = [each for each in places if not is_torchs(each.path)]
+    forward = next((each for each in outside_torch if each.function == "forward"), None)
+    if own and (forward is None or is_users(forward.path)):
+        return own
+    return [*(outside_torch or places)[:1], *own]
 
 
 def _modules(name: str, module: Any) -> Iterator[tuple[str, Any]]:
@@ -221,9 +237,10 @@ def _graph(name: str, nodes: list[Any], places: Callable[[str], list[UserFrame]]
 def _module_of(node: Any) -> str:
     """Return the innermost module (`node.meta["nn_module_stack"]`, 2.0), or "".
 
-    The compiled module itself has no name.
+    A node of a backward has the module of the forward's node (`fwd_nn_module_stack`, 2.4). The compiled module itself
+    has no name.
     """
-    stack = node.meta.get("nn_module_stack")
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
     if not stack:
         return ""
     path, _ = next(reversed(stack.values()))
