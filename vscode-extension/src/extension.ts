@@ -17,6 +17,7 @@ import { pickProcess } from './debugging/pickProcess';
 import { findInterpreter, onInterpreterChanged } from './environment/interpreter';
 import { isProblem, preflight, type Problem } from './environment/preflight';
 import { remedies, type Remedy } from './environment/remedies';
+import { ranks } from './debugging/ranks';
 import { recordFile } from './runs/recordFile';
 import { openSample, showSample } from './environment/sample';
 import { stopText } from './debugging/stopText';
@@ -82,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),
+    ...ranks(),
     ...comparison(),
     ...lineTimes(),
     ...runs.disposables,

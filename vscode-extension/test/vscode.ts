@@ -70,6 +70,8 @@ export class FunctionBreakpoint {
 export interface FakeSession {
   readonly id: string;
   readonly type: string;
+  readonly name?: string;
+  readonly parentSession?: FakeSession;
   readonly customRequest: (command: string, body: unknown) => Promise<unknown>;
 }
 export type FakeBreakpoint = SourceBreakpoint | FunctionBreakpoint;
@@ -79,6 +81,8 @@ export const state = {
   settings: new Map<string, unknown>(),
   extensions: new Map<string, { activate: () => Promise<unknown> }>(),
   executed: [] as string[],
+  /** The same with their arguments. */
+  executedWith: [] as (readonly unknown[])[],
   registered: [] as string[],
   commands: new Map<string, (...given: unknown[]) => unknown>(),
   shown: [] as string[],
@@ -91,7 +95,7 @@ export const state = {
 export function resetState(): void {
   state.settings.clear();
   state.extensions.clear();
-  state.executed.length = 0;
+  state.executed.length = state.executedWith.length = 0;
   state.registered.length = 0;
   state.commands.clear();
   state.shown.length = 0;
@@ -320,6 +324,7 @@ export const commands = {
   },
   executeCommand: (name: string, ...given: unknown[]): Promise<unknown> => {
     state.executed.push(name);
+    state.executedWith.push([name, ...given]);
     if (name === 'vscode.openFolder') opened.push(`${name} ${(given[0] as FakeUri).fsPath} ${JSON.stringify(given[1])}`);
     return Promise.resolve(name.startsWith('dynascope.') ? state.commands.get(name)?.(...given) : undefined);
   },
