@@ -107,8 +107,13 @@ def test_nodes_have_the_users_lines_and_names():
     )
 
 
+OTHER_LIBRARY = """\
+def rearranged(x):
+    return x.t()
+"""
 LIBRARY = """\
 import torch
+from library_of_functions import rearranged
 
 class Layer(torch.nn.Module):
     def __init__(self, inner=None):
@@ -117,7 +122,8 @@ class Layer(torch.nn.Module):
 
     def forward(self, x):
         y = x.sin()
-        return y if self.inner is None else self.inner(y)
+        z = rearranged(y)
+        return z if self.inner is None else self.inner(z)
 
 def helper(x):
     return x.exp()
@@ -131,17 +137,19 @@ class Own(torch.nn.Module):
 
 def test_operations_of_a_librarys_model_have_its_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "site-packages"
-    folder.mkdir()
-    path = folder / "library_of_layers.py"
+    for package in ("library_of_layers", "library_of_functions"):
+        (folder / package).mkdir(parents=True)
+    path = folder / "library_of_layers" / "__init__.py"
     path.write_text(LIBRARY)
+    (folder / "library_of_functions" / "__init__.py").write_text(OTHER_LIBRARY)
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setitem(globals(), "library", importlib.import_module(path.stem))
+    monkeypatch.setitem(globals(), "library", importlib.import_module("library_of_layers"))
     model = library.Layer(Own())
 
     def step(x: Any) -> Any:
         return model(x)  # line of step
 
-    (facts,), _ = compiled(step, torch.ones(3))
+    (facts,), _ = compiled(step, torch.ones(3, 4))
     (graph,) = facts.graphs
     lines = {
         node.name: [(each.path, each.line) for each in graph.stacks[node.stack]]
@@ -149,7 +157,11 @@ def test_operations_of_a_librarys_model_have_its_lines_too(tmp_path: Path, monke
         if node.op == "call_method"
     }
     called = (__file__, line_of("line of step"))
-    assert lines == {"y": [(str(path), 9), called], "exp": [(__file__, line_of("line of the helper")), called]}
+    assert lines == {
+        "y": [(str(path), 10), called],
+        "z": [(str(path), 11), called],  # not that of the function that the model calls
+        "exp": [(__file__, line_of("line of the helper")), called],
+    }
 
 
 def test_each_part_of_a_broken_function_has_its_graph():

@@ -1,12 +1,13 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import './support';
 import { ranks } from '../src/debugging/ranks';
 import { type Branch, folded, type Frame, ranges } from '../src/debugging/rankStacks';
 import { debug, type FakeSession, type FakeTree, state, trackers, trees } from './vscode';
 
-const MAIN = { name: '<module>', path: '/job/train.py', line: 40 };
-const STEP = { name: 'step [0/0]', path: '/job/model.py', line: 8 };
-const SENDS = { name: 'reduce', path: '/job/model.py', line: 20 };
+const MAIN = { name: '<module>', source: { path: '/job/train.py' }, line: 40 };
+const STEP = { name: 'step [0/0]', source: { path: '/job/model.py' }, line: 8 };
+const OTHER = { ...STEP, line: 9 };
+const SENDS = { name: 'reduce', source: { path: '/job/model.py' }, line: 20 };
 
 /** The folded stacks as text: ranks, the innermost line that they share, how many frames, and what is below. */
 function drawn(stacks: Record<number, Frame[]>): unknown[] {
@@ -20,8 +21,7 @@ test('equal stacks are one branch', () => {
 });
 
 test('ranks part after the frames that they share', () => {
-  const other = { ...STEP, line: 9 };
-  expect(drawn({ 0: [MAIN, STEP, SENDS], 1: [MAIN, other], 2: [MAIN, STEP, SENDS], 3: [MAIN, STEP, SENDS] })).toEqual([
+  expect(drawn({ 0: [MAIN, STEP, SENDS], 1: [MAIN, OTHER], 2: [MAIN, STEP, SENDS], 3: [MAIN, STEP, SENDS] })).toEqual([
     ['0-3', 40, 1, ['0, 2, 3', 20, 2], ['1', 9, 1]],
   ]);
 });
@@ -38,32 +38,52 @@ const asked: unknown[] = [];
 let tree: FakeTree;
 
 interface Tracker {
+  readonly onWillReceiveMessage: (message: object) => void;
   readonly onDidSendMessage: (message: object) => void;
   readonly onWillStopSession: () => void;
 }
 
-function begin(rank: number, frames: readonly Frame[], parent = 'job'): Tracker {
-  const stackFrames = frames.map(({ name, path, line }, id) => ({ id, name, source: { path }, line })).reverse();
-  const root: FakeSession = { id: parent, type: 'dynascope', name: 'Debug', customRequest: () => Promise.reject(new Error()) };
-  const session: FakeSession = {
-    ...{ id: `${parent}${rank}`, type: 'dynascope', name: `Rank ${rank} (pid 4711)`, parentSession: root },
-    customRequest: (command, body) => {
-      asked.push([rank, command, body]);
-      return Promise.resolve({ stackFrames });
-    },
+function session(id: string, name: string, parentSession?: FakeSession, stack: () => Promise<unknown> = () => Promise.reject(new Error())): FakeSession {
+  const customRequest = (command: string, body: unknown): Promise<unknown> => {
+    asked.push([id, command, body]);
+    return stack();
   };
-  const factory = trackers.at(-1) as unknown as { createDebugAdapterTracker: (session: FakeSession) => Tracker };
-  return factory.createDebugAdapterTracker(session);
+  return { id, type: 'dynascope', name, customRequest, ...(parentSession && { parentSession }) };
+}
+
+function follow(followed: FakeSession): Tracker | undefined {
+  const factory = trackers.at(-1) as unknown as { createDebugAdapterTracker: (session: FakeSession) => Tracker | undefined };
+  return factory.createDebugAdapterTracker(followed);
+}
+
+/** Begins the session of a rank with these frames, the outermost first. */
+function begin(rank: number, frames: readonly Frame[] | Promise<never>, parent = 'job'): Tracker {
+  const stackFrames = frames instanceof Promise ? frames : Promise.resolve({ stackFrames: [...frames].reverse() });
+  return follow(session(`${parent}${rank}`, `Rank ${rank} (pid 4711)`, session(parent, 'Debug'), () => stackFrames)) ?? expect.fail();
 }
 
 function stop(tracker: Tracker, threadId = 1): void {
   tracker.onDidSendMessage({ type: 'event', event: 'stopped', body: { threadId } });
 }
 
-async function rows(row?: unknown): Promise<unknown[]> {
+/** Sends a request, and its response. */
+function answered(tracker: Tracker, command: string, threadId: number, body = {}, success = true): void {
+  tracker.onWillReceiveMessage({ seq: 7, command, arguments: { threadId } });
+  tracker.onDidSendMessage({ type: 'response', request_seq: 7, command, success, body });
+}
+
+async function rows(row?: unknown): Promise<string[]> {
   const shown = await tree.getChildren(row);
-  const texts = shown.map((each) => tree.getTreeItem(each));
-  return texts.map(({ label, description }) => `${label}  ${description}`);
+  return shown.map((each) => tree.getTreeItem(each)).map(({ label, description }) => `${label}  ${description}`);
+}
+
+function context(): unknown {
+  return state.executedWith.filter(([name, key]) => name === 'setContext' && key === 'dynascope.severalRanks').at(-1)?.[2];
+}
+
+/** The threads to which the workbench's own command was given. */
+function resumed(command: string): unknown[] {
+  return state.executedWith.filter(([name]) => name === command).map(([, text, thread]) => [text, thread]);
 }
 
 beforeEach(() => {
@@ -72,26 +92,41 @@ beforeEach(() => {
   tree = trees.get('dynascope.ranks') ?? expect.fail('there is no view');
 });
 
+afterEach(() => void vi.useRealTimers());
+
 test('the view is there for a job of several ranks, and no other session is one', () => {
-  const context = (): unknown => state.executedWith.filter(([name, key]) => name === 'setContext' && key === 'dynascope.severalRanks').at(-1)?.[2];
+  expect(context()).toBe(false);
   begin(0, []);
   expect(context()).toBe(false);
   const second = begin(1, []);
   expect(context()).toBe(true);
-  second.onWillStopSession();
+  second.onDidSendMessage({ type: 'event', event: 'terminated' });
   expect(context()).toBe(false);
-  const factory = trackers.at(-1) as unknown as { createDebugAdapterTracker: (session: object) => unknown };
-  expect(factory.createDebugAdapterTracker({ id: 'x', name: 'Debug Current File' })).toBeUndefined();
+  expect(follow(session('x', 'Debug Current File'))).toBeUndefined();
+  expect(follow(session('x', 'Rank 0 (pid 1)'))).toBeUndefined();
+});
+
+test('a worker of a rank, which has its name, does not take its place', () => {
+  begin(0, []);
+  const rank = session('job1', 'Rank 1 (pid 4711)', session('job', 'Debug'));
+  follow(rank);
+  expect(follow(session('worker', 'Rank 1 (pid 4712)', rank))).toBeUndefined();
+});
+
+test('a rank that torchrun has started anew stays when the session before it ends', async () => {
+  const before = begin(0, [MAIN]);
+  stop(begin(0, [STEP]));
+  before.onWillStopSession();
+  expect(await rows()).toEqual(['rank 0  model.py:8  step [0/0]']);
 });
 
 test('ranks are shown where they part, with the frames that they share below, and those that run last', async () => {
-  const other = { ...STEP, line: 9 };
-  const trackersOfRanks = [begin(0, [MAIN, STEP]), begin(1, [MAIN, other]), begin(2, [MAIN, STEP]), begin(3, [MAIN, STEP])];
-  for (const each of trackersOfRanks.slice(0, 3)) stop(each);
+  const all = [begin(0, [MAIN, STEP]), begin(1, [MAIN, OTHER]), begin(2, [MAIN, STEP]), begin(3, [MAIN, STEP])];
+  for (const each of all.slice(0, 3)) stop(each);
   expect(await rows()).toEqual(['ranks 0-2  train.py:40  <module>', 'rank 3  running']);
-  const [all] = await tree.getChildren();
-  expect(await rows(all)).toEqual(['ranks 0, 2  model.py:8  step [0/0]', 'rank 1  model.py:9  step [0/0]', 'Called from  train.py:40  <module>']);
-  const [two, one, callers] = await tree.getChildren(all);
+  const [root] = await tree.getChildren();
+  expect(await rows(root)).toEqual(['ranks 0, 2  model.py:8  step [0/0]', 'rank 1  model.py:9  step [0/0]', 'Called from  train.py:40  <module>']);
+  const [two, one, callers] = await tree.getChildren(root);
   expect([await rows(two), await rows(one), await rows(callers)]).toEqual([
     ['model.py:8  step [0/0]'],
     ['model.py:9  step [0/0]'],
@@ -100,29 +135,69 @@ test('ranks are shown where they part, with the frames that they share below, an
   expect(tree.getTreeItem(one).command?.arguments[1].selection.start.line).toBe(8);
 });
 
+test('a row that parts is another one than before, so that it is unfolded', async () => {
+  const [one, other] = [begin(0, [MAIN, STEP]), begin(1, [MAIN, STEP])];
+  for (const each of [one, other]) stop(each);
+  const together = tree.getTreeItem((await tree.getChildren())[0]);
+  stop(begin(1, [MAIN, OTHER]));
+  const parted = tree.getTreeItem((await tree.getChildren())[0]);
+  expect([together.label, parted.label]).toEqual(['ranks 0, 1', 'ranks 0, 1']);
+  expect(together.id).not.toBe(parted.id);
+});
+
 test('a stack is asked for once for each stop', async () => {
   const first = begin(0, [MAIN]);
   begin(1, [MAIN]);
   stop(first, 3);
   await rows();
   await rows();
-  expect(asked).toEqual([[0, 'stackTrace', { threadId: 3 }]]);
-  first.onDidSendMessage({ type: 'response', command: 'next', success: true });
+  expect(asked).toEqual([['job0', 'stackTrace', { threadId: 3 }]]);
+  answered(first, 'next', 3);
   expect(await rows()).toEqual(['ranks 0, 1  running']);
   stop(first, 3);
   expect(await rows()).toEqual(['rank 0  train.py:40  <module>', 'rank 1  running']);
-  first.onDidSendMessage({ type: 'response', command: 'continue', success: false });
+  answered(first, 'continue', 3, {}, false);
+  expect(await rows()).toHaveLength(2);
   expect(asked).toHaveLength(2);
 });
 
+test('a step that ends before its response comes leaves the rank stopped', async () => {
+  const rank = begin(0, [MAIN]);
+  stop(rank, 3);
+  rank.onWillReceiveMessage({ seq: 7, command: 'next', arguments: { threadId: 3 } });
+  stop(rank, 3);
+  rank.onDidSendMessage({ type: 'response', request_seq: 7, command: 'next', success: true });
+  expect(await rows()).toEqual(['rank 0  train.py:40  <module>']);
+});
+
+test('of two threads that have stopped one stays', async () => {
+  const rank = begin(0, [MAIN]);
+  stop(rank, 3);
+  stop(rank, 4);
+  answered(rank, 'continue', 4, { allThreadsContinued: false });
+  await rows();
+  expect(asked).toEqual([['job0', 'stackTrace', { threadId: 3 }]]);
+  rank.onDidSendMessage({ type: 'event', event: 'continued', body: { threadId: 3 } });
+  expect(await rows()).toEqual(['rank 0  running']);
+});
+
+test('a rank that does not answer is shown without a line, and holds up no other', async () => {
+  vi.useFakeTimers();
+  stop(begin(0, [MAIN]));
+  stop(begin(1, new Promise<never>(() => undefined)));
+  const shown = rows();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await shown).toEqual(['rank 0  train.py:40  <module>', 'rank 1  stopped']);
+});
+
 test('a branch goes on without the other ranks; from the command palette all that are stopped do', async () => {
-  const other = { ...STEP, line: 9 };
-  for (const each of [begin(0, [MAIN, STEP]), begin(1, [MAIN, other])]) stop(each, 5);
+  for (const each of [begin(0, [MAIN, STEP]), begin(1, [MAIN, OTHER])]) stop(each, 5);
   begin(2, []);
   const [, one] = await tree.getChildren((await tree.getChildren())[0]);
-  const resumed = (command: string): unknown[] => state.executedWith.filter(([name]) => name === command).map(([, thread]) => thread);
-  state.commands.get('dynascope.stepRanks')?.(one);
-  expect(resumed('workbench.action.debug.stepOver')).toEqual([{ sessionId: 'job1', threadId: 'thread:job1:5' }]);
+  state.commands.get('dynascope.stepRanks')?.(one, undefined);
+  expect(resumed('workbench.action.debug.stepOver')).toEqual([[undefined, { sessionId: 'job1', threadId: 'thread:job1:5' }]]);
+  state.commands.get('dynascope.continueRanks')?.(undefined, undefined); // of a row that is drawn no longer
+  expect(resumed('workbench.action.debug.continue')).toEqual([]);
   state.commands.get('dynascope.continueRanks')?.();
   expect(resumed('workbench.action.debug.continue')).toHaveLength(2);
 });
@@ -136,6 +211,6 @@ test('the job of the active session is shown', async () => {
   stop(begin(0, [MAIN], 'one'));
   stop(begin(0, [STEP], 'two'));
   expect(await rows()).toEqual(['rank 0  train.py:40  <module>']);
-  debug.activeDebugSession = { id: 'two', type: 'dynascope', customRequest: () => Promise.resolve({}) };
+  debug.activeDebugSession = session('two', 'Debug');
   expect(await rows()).toEqual(['rank 0  model.py:8  step [0/0]']);
 });

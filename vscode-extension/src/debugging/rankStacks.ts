@@ -1,11 +1,7 @@
 // Folds the stacks of the ranks of a job into a tree, as `where all` does at Dynascope's prompt (and LLNL's STAT, 2009).
+import type { DebugProtocol } from '@vscode/debugprotocol';
 
-export interface Frame {
-  readonly name: string;
-  readonly path: string | undefined;
-  /** From 1. */
-  readonly line: number;
-}
+export type Frame = Pick<DebugProtocol.StackFrame, 'name' | 'source' | 'line'>;
 
 /** Ranks that have frames in common. */
 export interface Branch {
@@ -22,7 +18,7 @@ type Stacks = ReadonlyMap<number, readonly Frame[]>;
 export function folded(stacks: Stacks, above?: Frame): Branch[] {
   const groups = new Map<string, Map<number, readonly Frame[]>>();
   for (const [rank, frames] of [...stacks].sort(([one], [other]) => one - other)) {
-    const key = frames[0] ? JSON.stringify(frames[0]) : '';
+    const key = frames[0] ? keyOf(frames[0]) : '';
     groups.set(key, (groups.get(key) ?? new Map<number, readonly Frame[]>()).set(rank, frames));
   }
   return [...groups.values()].map((group) => {
@@ -36,8 +32,13 @@ export function folded(stacks: Stacks, above?: Frame): Branch[] {
 
 function sharedBy(stacks: Stacks): Frame[] {
   const [first = [], ...others] = stacks.values();
-  const parted = first.findIndex((frame, at) => others.some((each) => JSON.stringify(each[at]) !== JSON.stringify(frame)));
+  const parted = first.findIndex((frame, at) => others.some((each) => !each[at] || keyOf(each[at]) !== keyOf(frame)));
   return first.slice(0, parted < 0 ? undefined : parted);
+}
+
+/** Numbers that an adapter gives to sources without a file differ by rank. */
+function keyOf({ name, source, line }: Frame): string {
+  return JSON.stringify([name, source?.path ?? source?.name, line]);
 }
 
 /** Returns ascending ranks with ranges: `0, 2-7`. */

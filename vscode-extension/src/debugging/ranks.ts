@@ -1,186 +1,150 @@
 // The view Ranks: where the ranks of the job are, with their stacks folded, and commands that resume those of one branch.
 import * as path from 'node:path';
-import type { DebugProtocol } from '@vscode/debugprotocol';
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from './configuration';
+import { Jobs, type Job } from './rankSessions';
 import { folded, ranges, type Branch, type Frame } from './rankStacks';
 
 const VIEW = 'dynascope.ranks';
 /** The context key that shows the view: a job of several ranks is debugged. */
 const SEVERAL = 'dynascope.severalRanks';
-/** What the adapter names the session of a rank. */
-const NAME = /^Rank (\d+) /;
-const RESUMING = new Set(['continue', 'next', 'stepIn', 'stepOut', 'goto']);
+/** How long rows wait for frames, in milliseconds: what comes later is shown then. */
+const PATIENCE = 500;
 /** The workbench's own command for one thread. A request to the adapter would leave it shown as stopped. */
 const COMMANDS: Readonly<Record<string, string>> = {
   'dynascope.continueRanks': 'workbench.action.debug.continue',
   'dynascope.stepRanks': 'workbench.action.debug.stepOver',
 };
 
-interface Rank {
-  readonly session: vscode.DebugSession;
-  /** The thread that has stopped. */
-  threadId?: number | undefined;
-  /** Its frames since then, the outermost first. */
-  stack?: Promise<Frame[]> | undefined;
-}
-
-/** The ranks of one job by their numbers. */
-type Job = Map<number, Rank>;
-
-export type Row =
+/** A row of the view. Its id distinguishes rows that are folded from those that are not: VS Code keeps which are unfolded. */
+export type Row = { readonly id: string; readonly job: Job } & (
   | { readonly kind: 'branch'; readonly branch: Branch }
-  | { readonly kind: 'callers'; readonly frames: readonly Frame[] }
-  | { readonly kind: 'frame'; readonly frame: Frame }
-  | { readonly kind: 'running'; readonly ranks: readonly number[] };
+  | { readonly kind: 'callers'; readonly branch: Branch }
+  | { readonly kind: 'frame'; readonly frame: Frame; readonly ranks: readonly number[] }
+  | { readonly kind: 'state'; readonly ranks: readonly number[]; readonly isStopped: boolean }
+);
 
 /** Registers the view and its commands. */
 export function ranks(): vscode.Disposable[] {
   const changed = new vscode.EventEmitter<void>();
-  /** By the session that has started the ranks. */
-  const jobs = new Map<string, Job>();
-
+  let isShown: boolean | undefined;
   const refresh = (): void => {
-    void vscode.commands.executeCommand('setContext', SEVERAL, [...jobs.values()].some(({ size }) => size > 1));
+    if (isShown !== jobs.haveSeveralRanks) void vscode.commands.executeCommand('setContext', SEVERAL, (isShown = jobs.haveSeveralRanks));
     changed.fire();
   };
-  const shown = (): Job => {
-    const active = vscode.debug.activeDebugSession;
-    return (active && jobs.get(rootOf(active).id)) ?? jobs.values().next().value ?? new Map<number, Rank>();
-  };
-  const resume = (command: string) => (row?: Row) => {
-    const job = shown();
-    const asked = row?.kind === 'branch' ? row.branch.ranks : [...job.keys()];
-    const stopped = asked.flatMap((number) => job.get(number) ?? []).filter(({ threadId }) => threadId !== undefined);
-    for (const { session, threadId } of stopped) {
-      void vscode.commands.executeCommand(command, { sessionId: session.id, threadId: `thread:${session.id}:${threadId}` });
-    }
-    if (!stopped.length) void vscode.window.showInformationMessage(vscode.l10n.t('No rank is stopped.'));
-  };
-
+  const jobs = new Jobs(refresh);
+  refresh();
   return [
     changed,
     vscode.window.registerTreeDataProvider(VIEW, {
       onDidChangeTreeData: changed.event,
-      getChildren: (row?: Row) => (row ? below(row) : outermost(shown())),
+      getChildren: (row?: Row) => (row ? below(row) : outermost(jobs.shown, refresh)),
       getTreeItem: item,
     }),
     vscode.debug.onDidChangeActiveDebugSession(refresh),
-    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, { createDebugAdapterTracker: (session) => tracker(session, jobs, refresh) }),
-    ...Object.entries(COMMANDS).map(([command, ofOneThread]) => vscode.commands.registerCommand(command, resume(ofOneThread))),
+    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, { createDebugAdapterTracker: jobs.tracker }),
+    ...Object.entries(COMMANDS).map(([command, ofThread]) =>
+      vscode.commands.registerCommand(command, (...given: readonly [] | readonly [Row | undefined]) => {
+        // the view passes no row where it has drawn others since
+        if (given.length === 0) resume(ofThread, jobs.shown, [...jobs.shown.keys()]);
+        else if (given[0]) resume(ofThread, given[0].job, ranksOf(given[0]));
+      }),
+    ),
   ];
 }
 
-function rootOf(session: vscode.DebugSession): vscode.DebugSession {
-  return session.parentSession ? rootOf(session.parentSession) : session;
-}
-
-/** Keeps the rank of a session in its job, and where it has stopped. */
-function tracker(session: vscode.DebugSession, jobs: Map<string, Job>, refresh: () => void): vscode.DebugAdapterTracker | undefined {
-  const number = Number(NAME.exec(session.name)?.[1]);
-  if (Number.isNaN(number)) return undefined;
-  const { id } = rootOf(session);
-  const job: Job = jobs.get(id) ?? new Map<number, Rank>();
-  const rank: Rank = { session };
-  const isAt = (threadId: number | undefined): void => {
-    [rank.threadId, rank.stack] = [threadId, undefined];
-    refresh();
-  };
-  jobs.set(id, job.set(number, rank));
-  refresh();
-  return {
-    onDidSendMessage(message: DebugProtocol.ProtocolMessage) {
-      const { event, body } = message as DebugProtocol.StoppedEvent;
-      const { command, success } = message as DebugProtocol.Response;
-      if (event === 'stopped') isAt(body.threadId ?? rank.threadId);
-      else if (rank.threadId !== undefined && (event === 'continued' || (success && RESUMING.has(command)))) isAt(undefined);
-    },
-    onWillStopSession() {
-      job.delete(number);
-      if (!job.size) jobs.delete(id);
-      refresh();
-    },
-  };
-}
-
-async function outermost(job: Job): Promise<Row[]> {
-  const stacks = new Map<number, Frame[]>();
-  const stopped = [...job].filter(([, { threadId }]) => threadId !== undefined);
-  await Promise.all(stopped.map(async ([number, rank]) => stacks.set(number, await (rank.stack ??= stackOf(rank)))));
-  const running = [...job.keys()].filter((number) => !stacks.has(number)).sort((one, other) => one - other);
-  return [...folded(stacks).map(asRow), ...(running.length ? [{ kind: 'running', ranks: running } as const] : [])];
-}
-
-async function stackOf({ session, threadId }: Rank): Promise<Frame[]> {
-  try {
-    const { stackFrames } = (await session.customRequest('stackTrace', { threadId })) as DebugProtocol.StackTraceResponse['body'];
-    return stackFrames.map(({ name, source, line }) => ({ name, path: source?.path, line })).reverse();
-  } catch {
-    return []; // it has gone on or ended meanwhile
+function resume(command: string, job: Job, asked: readonly number[]): void {
+  const stopped = asked.flatMap((number) => job.get(number) ?? []).filter(({ threadId }) => threadId !== undefined);
+  for (const { session, threadId } of stopped) {
+    const thread = { sessionId: session.id, threadId: `thread:${session.id}:${threadId}` };
+    void vscode.commands.executeCommand(command, undefined, thread); // as the Call Stack view does: its first argument is a text
   }
+  if (!stopped.length) void vscode.window.showInformationMessage(vscode.l10n.t('No rank is stopped.'));
 }
 
-function asRow(branch: Branch): Row {
-  return { kind: 'branch', branch };
+function ranksOf(row: Row): readonly number[] {
+  return row.kind === 'branch' || row.kind === 'callers' ? row.branch.ranks : row.ranks;
+}
+
+async function outermost(job: Job, refresh: () => void): Promise<Row[]> {
+  const stopped = [...job.values()].filter(({ threadId }) => threadId !== undefined);
+  const answers = stopped.map((rank) => rank.ask());
+  const isLate = await Promise.race([Promise.all(answers).then(() => false), new Promise<boolean>((resolve) => setTimeout(() => resolve(true), PATIENCE))]);
+  for (const answer of isLate ? answers.filter((_, at) => !stopped[at]?.frames) : []) void answer.then(refresh);
+  const stacks = new Map<number, readonly Frame[]>();
+  const without: Record<'stopped' | 'running', number[]> = { stopped: [], running: [] };
+  for (const [number, { frames, threadId }] of [...job].sort(([one], [other]) => one - other)) {
+    if (threadId === undefined) without.running.push(number);
+    else if (frames?.length) stacks.set(number, frames);
+    else without.stopped.push(number);
+  }
+  const states = [without.stopped, without.running].map((ranks, at): Row => ({ id: `state ${at}`, job, kind: 'state', ranks, isStopped: at === 0 }));
+  return [...folded(stacks).map((branch) => asRow(branch, job, '')), ...states.filter((row) => ranksOf(row).length)];
+}
+
+function asRow(branch: Branch, job: Job, parent: string): Row {
+  return { id: `${parent}/${ranges(branch.ranks)}${branch.branches.length ? ' parting' : ''}`, job, kind: 'branch', branch };
 }
 
 function below(row: Row): Row[] {
-  if (row.kind === 'branch') {
-    const { branches, frames } = row.branch;
-    if (branches.length) return [...branches.map(asRow), ...(frames.length ? [{ kind: 'callers', frames } as const] : [])];
+  const { id, job } = row;
+  if (row.kind !== 'branch' && row.kind !== 'callers') return [];
+  const { branches, frames, ranks } = row.branch;
+  if (row.kind === 'branch' && branches.length) {
+    const callers: Row[] = frames.length ? [{ id: `${id} callers`, job, kind: 'callers', branch: row.branch }] : [];
+    return [...branches.map((branch) => asRow(branch, job, id)), ...callers];
   }
-  return row.kind === 'branch' ? row.branch.frames.map(asFrame) : row.kind === 'callers' ? row.frames.map(asFrame) : [];
-}
-
-function asFrame(frame: Frame): Row {
-  return { kind: 'frame', frame };
+  return frames.map((frame, at) => ({ id: `${id} ${at}`, job, kind: 'frame', frame, ranks }));
 }
 
 function item(row: Row): vscode.TreeItem {
-  const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+  const made = new vscode.TreeItem(labelOf(row), foldingOf(row));
+  made.id = row.id;
   switch (row.kind) {
     case 'frame':
-      return atFrame(new vscode.TreeItem(placeOf(row.frame)), row.frame, row.frame.name);
-    case 'callers': {
-      const item = new vscode.TreeItem(vscode.l10n.t('Called from'), Collapsed);
-      return atFrame(item, row.frames[0], described(row.frames[0]));
-    }
-    case 'running': {
-      const item = new vscode.TreeItem(named(row.ranks), None);
-      item.description = vscode.l10n.t('running');
-      item.iconPath = new vscode.ThemeIcon('run');
-      return item;
-    }
-    case 'branch': {
-      const { branches, frames, ranks } = row.branch;
-      const item = new vscode.TreeItem(named(ranks), branches.length ? Expanded : Collapsed);
-      item.iconPath = new vscode.ThemeIcon(branches.length ? 'git-branch' : 'debug-pause');
-      item.contextValue = 'stopped';
-      return atFrame(item, frames[0], described(frames[0]));
-    }
+      return atFrame(made, row, row.frame, row.frame.name);
+    case 'callers':
+      return atFrame(made, row, row.branch.frames[0]);
+    case 'branch':
+      made.iconPath = new vscode.ThemeIcon(row.branch.branches.length ? 'git-branch' : 'debug-pause');
+      made.contextValue = 'stopped';
+      return atFrame(made, row, row.branch.frames[0]);
+    case 'state':
+      made.description = row.isStopped ? vscode.l10n.t('stopped') : vscode.l10n.t('running');
+      made.iconPath = new vscode.ThemeIcon(row.isStopped ? 'debug-pause' : 'run');
+      if (row.isStopped) made.contextValue = 'stopped';
+      return made;
   }
+}
+
+function labelOf(row: Row): string {
+  if (row.kind === 'callers') return vscode.l10n.t('Called from');
+  if (row.kind === 'frame') return placeOf(row.frame);
+  const ranks = ranksOf(row);
+  return ranks.length > 1 ? vscode.l10n.t('ranks {0}', ranges(ranks)) : vscode.l10n.t('rank {0}', String(ranks[0]));
+}
+
+function foldingOf(row: Row): vscode.TreeItemCollapsibleState {
+  const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+  if (row.kind === 'branch') return row.branch.branches.length ? Expanded : Collapsed;
+  return row.kind === 'callers' ? Collapsed : None;
 }
 
 /** Describes the row, and has a click on it open the line. */
-function atFrame(item: vscode.TreeItem, frame: Frame | undefined, description: string): vscode.TreeItem {
-  item.description = description;
-  if (frame?.path) {
-    item.tooltip = `${frame.path}:${frame.line}`;
-    const start = new vscode.Position(frame.line - 1, 0);
-    const shown = { selection: new vscode.Range(start, start), preserveFocus: true };
-    item.command = { command: 'vscode.open', title: vscode.l10n.t('Open Line'), arguments: [vscode.Uri.file(frame.path), shown] };
-  }
-  return item;
+function atFrame(made: vscode.TreeItem, row: Row, frame: Frame | undefined, description?: string): vscode.TreeItem {
+  if (!frame) return made;
+  const { source, line, name } = frame;
+  made.description = description ?? (source?.path ? `${placeOf(frame)}  ${name}` : name);
+  if (!source?.path) return made;
+  made.tooltip = `${source.path}:${line}`;
+  const start = new vscode.Position(Math.max(0, line - 1), 0);
+  const shown = { selection: new vscode.Range(start, start), preserveFocus: true };
+  const session = row.job.get(ranksOf(row)[0] ?? -1)?.session;
+  const uri = source.sourceReference ? vscode.debug.asDebugSourceUri(source, session) : vscode.Uri.file(source.path);
+  made.command = { command: 'vscode.open', title: vscode.l10n.t('Open Line'), arguments: [uri, shown] };
+  return made;
 }
 
-function described(frame: Frame | undefined): string {
-  return frame ? `${placeOf(frame)}  ${frame.name}` : '';
-}
-
-function placeOf({ path: file, line, name }: Frame): string {
-  return file ? `${path.basename(file)}:${line}` : name;
-}
-
-function named(ranks: readonly number[]): string {
-  return ranks.length > 1 ? vscode.l10n.t('ranks {0}', ranges(ranks)) : vscode.l10n.t('rank {0}', String(ranks[0]));
+function placeOf({ source, line, name }: Frame): string {
+  return source?.path ? `${path.basename(source.path)}:${line}` : name;
 }

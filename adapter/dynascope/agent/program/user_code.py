@@ -53,13 +53,6 @@ def is_our_code(path: str) -> bool:
     return real_path(path).startswith(OUR_FOLDER) or path == "<frozen runpy>"
 
 
-@functools.lru_cache(4096)
-def is_torchs(path: str) -> bool:
-    """Whether a file belongs to the torch that the program has imported."""
-    folder = os.path.dirname(os.path.realpath(str(sys.modules["torch"].__file__)))
-    return os.path.realpath(path).startswith(folder + os.sep)
-
-
 def is_torch_dynamo(path: str) -> bool:
     """Whether a file is a part of TorchDynamo."""
     return _TORCH_DYNAMO in path

@@ -11,10 +11,9 @@ from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, graphs_of, value_of_aot
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_torchs
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
-from dynascope.agent.tape.code import is_users, path_of_file
+from dynascope.agent.tape.code import is_users, package_of_file, path_of_file
 from dynascope.facts import model, user_stack
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm
 from dynascope.facts.in_progress import Board, CompileInProgress
@@ -107,7 +106,7 @@ def recorded_forms(made: Callable[[str, LaterForm], None]) -> NamedForms:
     def graph(name: str, heading: str, module: Any) -> None:
         if (compile_id := _compile_id()) is not None:
             made(
-                compile_id, LaterForm(name, heading, graphs_of(module, is_users, is_torchs, path_of_file, value_of_aot))
+                compile_id, LaterForm(name, heading, graphs_of(module, package_of_file, path_of_file, value_of_aot))
             )
 
     def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:

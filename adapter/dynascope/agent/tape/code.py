@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import own_names
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.program.user_code import is_user_code, package_of, real_path
 
 
 class Code:
@@ -67,6 +67,11 @@ def has_file(name: str) -> bool:
 
 def is_users(path: str) -> bool:
     return is_user_code(real_path(path))
+
+
+def package_of_file(path: str) -> str | None:
+    """Return the folder of a file's package or standard library; None for the program's files."""
+    return package_of(real_path(path))
 
 
 _KNOWN_CODES = 20_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import os
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.nodes import AutogradNode, BackwardCall
 from dynascope.agent.internals.autograd.state import graph_of
-from dynascope.agent.program.user_code import OUR_FOLDER, is_torchs, real_path
+from dynascope.agent.program.user_code import OUR_FOLDER, real_path
 from dynascope.facts.user_stack import UserFrame
+
+_TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class LiveCapture:
     def caller(self) -> types.FrameType | None:
         """Return the innermost frame of the program outside torch, which called `backward()`."""
         frame = self.call.frame if self.call is not None else None
-        while frame is not None and is_torchs(frame.f_code.co_filename):
+        while frame is not None and real_path(frame.f_code.co_filename).startswith(_TORCH):
             frame = frame.f_back
         return frame
 
@@ -209,7 +212,7 @@ def _frames_of_program(node: AutogradNode) -> list[UserFrame]:
         frame
         for frame in autograd_nodes.made_at(node)
         if not frame.path.startswith("<")
-        and not is_torchs(frame.path)
+        and not real_path(frame.path).startswith(_TORCH)
         and not real_path(frame.path).startswith(OUR_FOLDER)
     ]
 

@@ -159,15 +159,17 @@ def _text(argument: Any) -> str:
 
 def graphs_of(
     module: Any,
-    is_users: Callable[[str], bool],
-    is_torchs: Callable[[str], bool],
+    package_of: Callable[[str], str | None],
     real_path: Callable[[str], str],
     value_text: ValueText = value_of_dynamo,
 ) -> list[Graph]:
-    """Return a `torch.fx.GraphModule`'s graph (1.8), then those of its higher-order operators."""
+    """Return a `torch.fx.GraphModule`'s graph (1.8), then those of its higher-order operators.
+
+    `package_of` returns the folder of a file's package; None for the program's files.
+    """
 
     def places(stack: str) -> list[UserFrame]:
-        found = _told_apart(places_of(stack, lambda path: True), is_users, is_torchs)
+        found = _told_apart(places_of(stack, lambda path: True), package_of)
         return [UserFrame(real_path(each.path), each.line, each.function) for each in found]
 
     graphs: list[Graph] = []
@@ -181,20 +183,21 @@ def graphs_of(
     return graphs
 
 
-def _told_apart(
-    places: Sequence[CodePlace], is_users: Callable[[str], bool], is_torchs: Callable[[str], bool]
-) -> Sequence[CodePlace]:
+def _told_apart(places: Sequence[CodePlace], package_of: Callable[[str], str | None]) -> Sequence[CodePlace]:
     """Return the program's lines, after the innermost of a library's model.
 
     All operations of such a model have the same line of the program. Other functions of libraries have no place here:
     of `rearrange`, it is the call that tells operations apart.
     """
-    own = [each for each in places if is_users(each.path)]
-    outside_torch = [each for each in places if not is_torchs(each.path)]
+    packages = {each: package_of(each.path) for each in places}
+    own = [each for each in places if packages[each] is None]
+    outside_torch = [each for each in places if packages[each] != package_of(str(torch.__file__))]
     forward = next((each for each in outside_torch if each.function == "forward"), None)
-    if own and (forward is None or is_users(forward.path)):
+    if not own:
+        return (outside_torch or places)[:1]
+    if forward is None or packages[forward] is None or packages[outside_torch[0]] is None:
         return own
-    return [*(outside_torch or places)[:1], *own]
+    return [next(each for each in outside_torch if packages[each] == packages[forward]), *own]
 
 
 def _modules(name: str, module: Any) -> Iterator[tuple[str, Any]]:
