@@ -74,8 +74,8 @@ def line_of(function, offset):
     return code.co_firstlineno + offset
 
 
-CACHED = "Compiled already: it stops again when Dynamo traces it again."
-NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
+CACHED = "Compiled already: the breakpoint stops again when Dynamo traces the line again."
+NOT_YET = "Not compiled yet: the breakpoint stops when Dynamo traces the line."
 BODY = line_of(loop, 2)
 
 
@@ -220,8 +220,8 @@ def test_cached_code_does_not_stop_and_the_breakpoint_says_so():
         compile_and_run(calls, 2, 2, 2)
     assert len(session.stops) == 1
     assert [(state.verified, state.message) for state in session.changes] == [
-        (True, "Stopped here: it stops again when Dynamo traces it again."),
-        (True, "Compiled already: it stops again when Dynamo traces it again."),
+        (True, "Stopped here: the breakpoint stops again when Dynamo traces the line again."),
+        (True, "Compiled already: the breakpoint stops again when Dynamo traces the line again."),
     ]
 
 
@@ -233,7 +233,7 @@ def test_what_is_said_of_a_logpoint_is_that_it_logs():
         compile_and_run(calls, 2, 2)
     assert not session.stops
     assert [state.message for state in session.changes] == [
-        "Compiled already: it logs again when Dynamo traces it again."
+        "Compiled already: the breakpoint logs again when Dynamo traces the line again."
     ]
 
 
@@ -316,7 +316,7 @@ def test_the_compilers_own_code_needs_a_setting_to_stop():
     debugged.compiler_is_debugged = True
     (state,), _ = debugged.placed(torch._dynamo.eval_frame.__file__, asked)
     assert state.verified
-    assert "stops when it runs uncompiled" in str(state.message)
+    assert "stops when the line runs uncompiled" in str(state.message)
 
 
 def test_a_skipped_function_loses_its_verification_with_dynamos_reason():

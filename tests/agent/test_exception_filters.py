@@ -234,7 +234,10 @@ def test_what_fullgraph_raises_stops_before_it_unwinds(function: Any) -> None:
     stops = caught("graphBreak", run)
     assert len(stops) == 1 and names(stops[0])[-1] == function.__name__
     description = stops[0].message.exception.description  # type: ignore[union-attr]
-    assert "It is raised as an error: it may not break (fullgraph=True, error_on_graph_break, export, " in description
+    assert (
+        "It is raised as an error: the graph must not break here (fullgraph=True, error_on_graph_break, export, "
+        in description
+    )
 
 
 def test_a_break_behind_a_break_stops_in_its_own_compile() -> None:

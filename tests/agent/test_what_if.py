@@ -94,7 +94,7 @@ def test_a_local_has_another_value_from_here_on() -> None:
     # the graph ends before `c * n`, so nothing of it changes
     assert number.startswith("Nothing changes")
     assert flag.startswith("Graph break: no graph break; without the change: Failed to trace")
-    assert "Graphs: 1 of 6 operations; without the change: 1 of 4 operations." in flag
+    assert "Graphs: 1 graph with 6 operations; without the change: 1 graph with 4 operations." in flag
 
 
 def test_a_local_of_a_caller() -> None:
@@ -131,7 +131,7 @@ def test_a_graph_break_here(at: str, operations: int) -> None:
     (told,) = answers(at, "main_once", "graph break")
     assert told.startswith("Graph break: ") and "without the change: no graph break." in told
     ends = "operation" if operations == 1 else "operations"
-    assert f"Graphs: 1 of {operations} {ends}; without the change: 1 of 6 operations." in told
+    assert f"Graphs: 1 graph with {operations} {ends}; without the change: 1 graph with 6 operations." in told
 
 
 def test_a_graph_break_before_anything_is_in_the_graph() -> None:
@@ -142,8 +142,8 @@ def test_a_graph_break_before_anything_is_in_the_graph() -> None:
 def test_a_graph_break_is_about_the_selected_frame() -> None:
     with torch._dynamo.config.patch(nested_graph_breaks=True):
         in_function, at_call = (answers("inlined_last", "main_once", "graph break", frame=frame)[0] for frame in (0, 1))
-    assert "Graphs: 1 of 2 operations" in in_function and f"what_if.py:{LABELS['inlined_last']})" in in_function
-    assert "Graphs: 1 of 1 operation;" in at_call and f"what_if.py:{LABELS['call']})" in at_call
+    assert "Graphs: 1 graph with 2 operations" in in_function and f"what_if.py:{LABELS['inlined_last']})" in in_function
+    assert "Graphs: 1 graph with 1 operation;" in at_call and f"what_if.py:{LABELS['call']})" in at_call
 
 
 def test_a_graph_break_in_a_function_that_is_inlined_tells_the_call_at_which_the_graph_ends() -> None:
@@ -186,7 +186,7 @@ def test_a_setting_and_the_hint_of_a_graph_break() -> None:
     assert hint == setting and hint.startswith(
         "Graph break: no graph break; without the change: Unsupported Tensor.item"
     )
-    assert "Graphs: 1 of 4 operations; without the change: 1 of 2 operations." in hint
+    assert "Graphs: 1 graph with 4 operations; without the change: 1 graph with 2 operations." in hint
 
 
 def test_nothing_changes() -> None:

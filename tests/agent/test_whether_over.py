@@ -121,7 +121,7 @@ def test_another_value_is_compiled_again_where_that_is_said(
         (
             plain,
             [[torch.ones(2)], [torch.ones(2).double()]],
-            "Each that was met has a compile of its own; another one is compiled again.",
+            "Each value that was met has a compile of its own; a call with another value is compiled again.",
         ),
     ],
 )

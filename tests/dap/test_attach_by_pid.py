@@ -93,7 +93,7 @@ def test_no_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gdb_that_ends_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RequestError, match=r"would not outlive it: .*\(Couldn't write\).*dynascope\.listen\(\)"):
+    with pytest.raises(RequestError, match=r"would end it: .*\(Couldn't write\).*dynascope\.listen\(\)"):
         check_python(monkeypatch, complaint="Couldn't write")
 
 

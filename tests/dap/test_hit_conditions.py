@@ -80,14 +80,15 @@ def test_a_breakpoint_says_at_its_stop_that_it_has_stopped(client: DapClient, tm
     path.write_text(PROGRAM)
     configuration = {"program": str(path), "console": "internalConsole", "subProcess": False}
     placed = client.launch(configuration, {path: [{"line": BODY, "hitCondition": "1"}]})[path]
-    counts = "Its hits count over all compiles, and when it runs uncompiled."
-    assert (
-        placed[0].message == f"Not compiled yet: it stops when Dynamo traces it, and when it runs uncompiled. {counts}"
+    expected = (
+        "Not compiled yet: the breakpoint stops when Dynamo traces the line, and when the line runs uncompiled. "
+        "Its hits count over all compiles, and when it runs uncompiled."
     )
+    assert placed[0].message == expected
     stop = client.wait_for_stop()
     changed = client.wait_for_event("breakpoint", where=lambda body: body["breakpoint"]["id"] == placed[0].id)
     assert changed["body"]["breakpoint"]["message"].startswith(
-        "Stopped here: it stops again when Dynamo traces it again"
+        "Stopped here: the breakpoint stops again when Dynamo traces the line again"
     )
     again = client.request(
         "setBreakpoints",

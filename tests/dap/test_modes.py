@@ -84,7 +84,7 @@ def test_mode_run_stops_in_the_bodies_of_higher_order_ops(client: DapClient) -> 
 def test_module_level_code_runs_uncompiled_always(client: DapClient) -> None:
     asked = {"line": line(MODES, "import"), "mode": "run"}
     placed = client.launch(launch(), {MODES: [asked]})[MODES][0]
-    assert placed.message == "Module-level code always runs uncompiled: it stops each time it runs."
+    assert placed.message == "Module-level code always runs uncompiled: the breakpoint stops each time the line runs."
     stop = client.wait_for_stop()
     assert stop.where() == ("<module>", line(MODES, "import")) and not stop.at_compile_time
     stop.resume()

@@ -45,8 +45,8 @@ def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: P
         {"program": str(path), "console": "internalConsole", "subProcess": False, "runtime": runtime},
         {path: [branch, never, hit, condition], other: [2]},
     )
-    otherwise = ", and when it runs uncompiled." if runtime else "."
-    assert placed[path][1].message == f"Not compiled yet: it stops when Dynamo traces it{otherwise}"
+    otherwise = ", and when the line runs uncompiled." if runtime else "."
+    assert placed[path][1].message == f"Not compiled yet: the breakpoint stops when Dynamo traces the line{otherwise}"
     stop = client.wait_for_stop()
     assert stop.where() == ("compiled [0/0]", hit)
     stop.resume()

@@ -283,7 +283,7 @@ test('two threads that compile: the one that waits says for whom', { timeout: 24
   await startDebugging(page);
   const waits = /(double|square) \(waits for Dynamo's compile lock, held by (double|square), which is stopped in/;
   await page.locator('.debug-call-stack .monaco-list-row', { hasText: waits }).waitFor({ timeout: PATIENCE });
-  await consoleShows(page, /waits for Dynamo's compile lock, held by (double|square), which is stopped in (double|square)\. It continues when/);
+  await consoleShows(page, /waits for Dynamo's compile lock, held by (double|square), which is stopped in (double|square)\. It continues once the lock is free/);
   await workbench.screenshot('two-threads');
   const traced = (name) => page.locator('.debug-call-stack .stack-frame', { hasText: new RegExp(`${name} \\[\\d+/\\d+\\]`) }).first();
   const held = (await traced('(double|square)').innerText()).split(' ')[0];

@@ -29,7 +29,7 @@ const drawn = (which) => runs.drawn(page, which);
 
 async function showPicture() {
   await row(/^Graph\d+ node/).hover();
-  await row(/^Graph\d+ node/).locator('.action-label[aria-label="Show as Picture"]').click();
+  await row(/^Graph\d+ node/).locator('.action-label[aria-label="Show Graph as Picture"]').click();
 }
 
 /** The number of the line that the cursor is in, as the status bar has it. */
@@ -203,7 +203,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await reach(/^\[0\/0\]/, 'ArrowRight');
     await reach(/^Graph\d+ node/, 'Enter');
     await tab(/Gate\.forward \[0-0\] graph\.py/).waitFor();
-    await typeCommand(page, 'Dynascope: Show as Picture');
+    await typeCommand(page, 'Dynascope: Show Graph as Picture');
     await drawn('.box').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('strength');
@@ -219,7 +219,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await drawn('#picture').press('ArrowUp');
     await drawn('.box.selected:has-text("strength")').waitFor({ state: 'hidden' });
     await typeCommand(page, 'View: Focus First Editor Group');
-    await typeCommand(page, 'Dynascope: Show in Graph Picture'); // and back, from the line to its node
+    await typeCommand(page, 'Dynascope: Show Line in Graph Picture'); // and back, from the line to its node
     await drawn('.box.selected:has-text("strength")').waitFor();
     await drawn('#details:has-text("1 node is from gate.py:14")').waitFor();
     await command(page, 'View: Close All Editors');

@@ -63,11 +63,11 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
   }));
   await workbench.screenshot('facts');
 
-  await t.test('Show or Hide Compile Times writes the time Dynamo took after each line, and colours it', async () => {
-    await command(page, 'Dynascope: Show or Hide Compile Times');
+  await t.test('Show or Hide Tracing Times writes the time Dynamo took after each line, and colours it', async () => {
+    await command(page, 'Dynascope: Show or Hide Tracing Times');
     await eventually(async () => assert.match(await timeAfter(page, 'mixed'), /\d ms/));
     await workbench.screenshot('compile-times');
-    await command(page, 'Dynascope: Show or Hide Compile Times');
+    await command(page, 'Dynascope: Show or Hide Tracing Times');
     await eventually(async () => assert.equal(await timeAfter(page, 'mixed'), 'none'));
   });
 

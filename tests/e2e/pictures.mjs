@@ -33,7 +33,7 @@ async function takeAll(theme) {
   await page.locator('.editor-instance .view-line').nth(5).waitFor();
   await take(`generated-code-${theme}`);
   await command(page, 'View: Close All Editors');
-  await act(page, /^Graph\d+ node/, 'Show as Picture');
+  await act(page, /^Graph\d+ node/, 'Show Graph as Picture');
   await drawn(page, '.box.node').first().waitFor();
   await take(`graph-${theme}`);
   await command(page, 'View: Close All Editors');

@@ -96,7 +96,7 @@ try {
   await open(page, '[0/0]');
   await row(page, /^Graph\d+ node/).hover();
   const began = Date.now();
-  await row(page, /^Graph\d+ node/).locator('.action-label[aria-label="Show as Picture"]').click();
+  await row(page, /^Graph\d+ node/).locator('.action-label[aria-label="Show Graph as Picture"]').click();
   await drawn('.box').first().waitFor();
   results['open, ms'] = Date.now() - began;
   results['boxes'] = await drawn('.box').count();

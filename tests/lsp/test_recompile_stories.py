@@ -76,10 +76,10 @@ def expected(path: Path) -> dict[str, str]:
         r"tuple of 1\.",
         "optional": r"Arguments since 1/0: scale was 2, and is 3; mask was passed, and is not; bias was not passed, "
         r"and is; step was not passed, and is\.",
-        "limited": f"{refused}Since this call, {when} after the program began, calls that none of these compiles fits "
-        r"run uncompiled, until torch\._dynamo\.reset\(\).",
-        "strict": f"This call, {when} after the program began, raised an error instead, as does each that none of "
-        "these compiles fits.",
+        "limited": f"{refused}Since this call, {when} after the program began, a call that fits none of these compiles "
+        r"runs uncompiled, until torch\._dynamo\.reset\(\).",
+        "strict": f"This call, {when} after the program began, raised an error instead, as does each call that "
+        "fits none of these compiles.",
     }
 
 

@@ -15,7 +15,7 @@ def test_a_change_is_tried_kept_and_undone(folder: Path) -> None:
     code, out = debug("-b", "program.py:15", "program.py", commands=commands)
     assert code == 12  # the sum of what the program calculates
     assert "what if x.shape[0] dynamic   " in out
-    assert "Graphs: 1 of 2 operations; without the change: 1 of 3 operations." in out
+    assert "Graphs: 1 graph with 2 operations; without the change: 1 graph with 3 operations." in out
     assert "with the change: graph break (outer, program.py:15)." in out and "No longer kept: graph break (" in out
     assert "(x.size()[0]) in [2, oo]" in out
 

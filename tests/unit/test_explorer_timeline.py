@@ -73,7 +73,7 @@ def test_what_went_wrong_is_at_the_time_when_it_was_known(found: LaunchTimeline)
     marks = [(each.kind, each.at, each.place.line if each.place else None) for each in first.marks]
     assert marks == [("restart", 1.0, None), ("graph break", 1.5, 5)]
     assert [each.text for each in first.marks] == [
-        "Dynamo traces Model.forward again, attempt 2 of 2.",
+        "Dynamo traces Model.forward again (attempt 1, counted from 0).",
         "Data-dependent branching: a graph ends here; what follows is traced on its own",
     ]
     again = span(found, "failed", "[0/1]")

@@ -73,7 +73,7 @@ def breakpoints(path: Path, monkeypatch: pytest.MonkeyPatch) -> Breakpoints:
 def test_a_line_with_code_is_verified(breakpoints: Breakpoints):
     (state,) = breakpoints.set(5)
     assert state.verified and state.line == 5
-    assert state.message == "Not compiled yet: it stops when Dynamo traces it."
+    assert state.message == "Not compiled yet: the breakpoint stops when Dynamo traces the line."
 
 
 def test_a_line_without_code_moves_to_the_next_and_says_so(breakpoints: Breakpoints):

@@ -97,5 +97,5 @@ test('nothing is opened where nothing is chosen, or a graph is gone', async () =
   state.answer = '[0/1] f';
   await compareGraphs(server, extension(), KEY, 'graph:18');
   expect(panels).toHaveLength(before);
-  expect(state.shown).toEqual(['The graph of this compile is not recorded any more.']);
+  expect(state.shown).toEqual(['There is no such graph: the compile made none, or its graphs were not recorded, or are deleted.']);
 });

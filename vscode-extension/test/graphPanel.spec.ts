@@ -58,10 +58,10 @@ test('the picture is saved as a file', async () => {
   expect(state.shown).toEqual([`The picture is saved as ${path.join(folder.path, 'f [0-0] graph.svg')}.`]);
 });
 
-test('a graph that is not recorded any more is said to be', async () => {
+test('that there is no such graph is said', async () => {
   const before = panels.length;
   answers = { 'dynascope/graph': null };
   await show();
   expect(panels).toHaveLength(before);
-  expect(state.shown.join()).toContain('not recorded any more');
+  expect(state.shown.join()).toContain('its graphs were not recorded');
 });

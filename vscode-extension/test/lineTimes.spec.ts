@@ -35,5 +35,5 @@ test('a file without recorded compiles says how to record one', async () => {
   window.activeTextEditor = { document: { languageId: 'python', uri: Uri.parse('file:///model.py') } };
   lineTimes();
   await state.commands.get('dynascope.toggleLineTimes')?.();
-  expect(state.shown).toEqual(['No compile of this file has been recorded. Debug it, or run it with: dynascope run PROGRAM']);
+  expect(state.shown).toEqual(['Dynascope has no tracing time of 0.5 ms or more for a line of this file. To record the file, run "Dynascope: Record Current File".']);
 });

@@ -18,7 +18,7 @@ test('a good interpreter is ready, whatever else it prints', async () => {
 
 test('an interpreter that does not exist: named, with where the name came from', async () => {
   expect(await problemOf(from('/nowhere/python'))).toBe(
-    'There is no Python interpreter /nowhere/python (from launch.json). Correct "python" in launch.json, or choose another interpreter.',
+    'There is no Python interpreter /nowhere/python (from launch.json). Correct "python" in launch.json.',
   );
   expect(await problemOf(from('/nowhere/python', 'the setting dynascope.python'))).toContain('(from the setting dynascope.python)');
 });
@@ -40,7 +40,7 @@ test('a Python too old', async () => {
 test('dynascope not installed: what comes with the extension can be', async () => {
   const outcome = await preflight(from(interpreterThatSays({ missing: ['dynascope', 'msgspec'] })), undefined);
   expect(outcome).toMatchObject({ install: ['/env/bin/python', '-m', 'pip', 'install'] });
-  expect((outcome as { message: string }).message).toContain('Install the one that comes with this extension');
+  expect((outcome as { message: string }).message).toContain('Install the package that comes with this extension');
 });
 
 test('no torch: said where a program is to run, or dynascope is missing too; else the adapter does without', async () => {

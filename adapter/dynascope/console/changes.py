@@ -15,7 +15,11 @@ _RUNS = (
     "Changes are those of a trace, and here the program runs: at the next compile-time stop of a compile that has "
     "stopped before, `changes` tells what Dynamo has traced since."
 )
-_FIRST_STOP = "Nothing has stopped before in this compile: `changes line` tells what this line has done."
+_NOT_THERE = {
+    "": "Nothing has stopped before in this compile: `changes line` tells what this line has done.",
+    "line": "Nothing is recorded of this line: `changes` tells what has changed since the previous stop.",
+}
+_NO_CHECKPOINT = "This compile has no checkpoint `{name}`: `checkpoint {name}` sets one at this moment."
 
 
 @Command(
@@ -40,5 +44,5 @@ def changes(inspection: StopInspection, frame_id: int, argument: str) -> Evaluat
     title = {"": PREVIOUS_STOP, "line": LINE}.get(argument, CHECKPOINT.format(name=argument))
     found = [row for row in rows_at(inspection, frame_id, CHANGES) if row.name == title]
     if not found:
-        raise EvaluationError(f"There is no `{title}` below `{CHANGES}`." if argument else _FIRST_STOP)
+        raise EvaluationError(_NOT_THERE.get(argument, _NO_CHECKPOINT).format(name=argument))
     return EvaluateResult(result=f"{title}, {found[0].value}", variables_reference=found[0].variables_reference)

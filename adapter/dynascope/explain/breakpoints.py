@@ -8,7 +8,7 @@ from enum import Enum
 AFTER_BREAK = "Dynamo cannot resume after a graph break in {name}, and leaves the rest of it uncompiled"
 AT_IMPORT = "Dynamo never traces module-level code"
 IN_FILE = "Dynamo does not trace this file: {why}"
-ALWAYS_RUNS = "Module-level code always runs uncompiled: it stops each time it runs."
+ALWAYS_RUNS = "Module-level code always runs uncompiled: the breakpoint stops each time the line runs."
 AT_INSTRUCTION = "It stops when Dynamo traces this instruction, in each compile of its function."
 NOT_GENERATED = "Not compiled yet: it stops when Dynamo has generated this code and the instruction is about to run."
 AT_ENTRY = "{it} stops where code that Dynamo generated for {names} is entered, and at its graph breaks.{part}"
@@ -18,9 +18,9 @@ HITS_OF_RUNS = " Its hits count over all compiles, and when it runs uncompiled."
 DISABLED = "{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
 NO_FUNCTION_YET = "Dynamo has traced no function of this name yet."
 RUNS_UNCOMPILED = (
-    "{name} is left uncompiled, and stops here each time it runs. What would inline it breaks its graph at the call, "
-    "or runs uncompiled too: with fullgraph=True, and where it is called in the body of torch.cond, torch.func.grad or "
-    "the like."
+    "Dynamo leaves {name} uncompiled, and the breakpoint stops each time the line runs. A compiled function that calls "
+    "{name} breaks its graph at the call. With fullgraph=True, and where the call is in the body of torch.cond, "
+    "torch.func.grad or the like, that function runs uncompiled, too."
 )
 
 # Why it was never hit. `here`: in this process, since the debugger was attached; `runs`: what debugpy has seen.
@@ -51,9 +51,11 @@ IN_LIBRARY = ', and debugpy stops in packages only with "justMyCode": false'
 class Outlook(Enum):
     """What Dynamo has done with the line so far."""
 
-    NOT_YET = "Not compiled yet: it {stops} when Dynamo traces it"
-    COMPILED = "Compiled already: it {stops} again when Dynamo traces it again."
-    PASSED_BY = "Compiled, but Dynamo did not come to this line: it {stops} when a later compile does."
+    NOT_YET = "Not compiled yet: the breakpoint {stops} when Dynamo traces the line"
+    COMPILED = "Compiled already: the breakpoint {stops} again when Dynamo traces the line again."
+    PASSED_BY = (
+        "Compiled, but Dynamo did not come to this line: the breakpoint {stops} when a later compile comes to it."
+    )
     NEVER_TRACED = "{reason}"
     COMPILER = 'This is code of the compiler, which debugpy does not watch while it compiles: set "debugDynamo": true.'
 
@@ -78,9 +80,9 @@ class Expectation:
         """Return what is said when the breakpoint is set; one with a message `logs`."""
         text = self.outlook.value.format(stops=stops, reason=self.reason.rstrip("."))
         if self.outlook is Outlook.NOT_YET:
-            return text + (", and when it runs uncompiled." if self.runs_are_debugged else ".")
+            return text + (", and when the line runs uncompiled." if self.runs_are_debugged else ".")
         if self.outlook is Outlook.NEVER_TRACED:
-            runs = f". It {stops} when it runs uncompiled"
+            runs = f". The breakpoint {stops} when the line runs uncompiled"
             return f"{text}{runs if self.runs_are_debugged else '; without debugpy this line cannot stop'}."
         return text
 

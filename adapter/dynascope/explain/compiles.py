@@ -90,10 +90,9 @@ def told_of_symbol(each: model.Symbol) -> list[str]:
     return [*value, f"in [{each.low}, {each.high}]", *origins, *replaced, *each.constraints]
 
 
-def restarted(what: str, attempt: int, attempts: int = 0, reason: str = "") -> str:
-    """Say that an attempt, counted from 1, begins; `attempts`: how many there are, if known."""
-    of_all = f" of {attempts}" if attempts else ""
-    return f"Dynamo traces {what} again, attempt {attempt}{of_all}{f': {one_line(reason)}' if reason else '.'}"
+def restarted(what: str, attempt: int, reason: str = "") -> str:
+    """Say that an attempt begins; it is counted from 0, as in `[0/0_1]`."""
+    return f"Dynamo traces {what} again (attempt {attempt}, counted from 0){f': {one_line(reason)}' if reason else '.'}"
 
 
 def repeats(what: str, kept: Sequence[str]) -> str:

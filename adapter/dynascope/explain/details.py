@@ -20,7 +20,10 @@ _EFFECTS: dict[Effect, str] = {
     # Dynamo compiles up to the last place at which its stack is empty, which may be lines above the break
     "rest uncompiled": "{graph} ends at the last place where it can; from there on the function runs uncompiled",
     "function uncompiled": "the whole function runs uncompiled",
-    "raised": "raised as an error: it may not break (fullgraph=True, error_on_graph_break, export, an operator's body)",
+    "raised": (
+        "raised as an error: the graph must not break here (fullgraph=True, error_on_graph_break, export, an "
+        "operator's body)"
+    ),
     "first chance": "it has just been raised: Dynamo may yet handle it",
 }
 _BEFORE_GRAPH: dict[Effect, str] = {

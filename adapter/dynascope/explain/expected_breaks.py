@@ -67,7 +67,7 @@ _RULES: dict[str, _Expected] = {
     "print": _Expected(_BUILTIN, _UNKNOWN_BUILTIN, _LOGGED, "GB0059"),
     "breakpoint": _Expected(
         _BUILTIN,
-        f"{_UNKNOWN_BUILTIN} It stops after the graph before it has been compiled and has run.",
+        f"{_UNKNOWN_BUILTIN} The program stops there once the graph that ends above it has been compiled and has run.",
         registry_id="GB0059",
     ),
     "builtin": _Expected(_BUILTIN, _UNKNOWN_BUILTIN, registry_id="GB0059"),

@@ -35,6 +35,8 @@ class ProblemKind(Struct, frozen=True):
     """The name of the kind in whose section they are listed; "" for their own."""
     counted: str = ""
     """The noun for the count in their section (`3 places`); "" where the heading is enough."""
+    noun: str = ""
+    """The noun for one of them; "" for that of the exception filter of this name."""
     is_brief: bool = False
     """Whether there may be many of them with little to say: reports have a line for each."""
     setting: str = ""
@@ -76,7 +78,9 @@ class ProblemKind(Struct, frozen=True):
 KINDS = {
     kind.name: kind
     for kind in (
-        ProblemKind("failedCompile", "Failed compiles", "error", "error", setting="backendFailure"),
+        ProblemKind(
+            "failedCompile", "Failed compiles", "error", "error", noun="failed compile", setting="backendFailure"
+        ),
         ProblemKind(
             "graphBreak", "Graph breaks", "warning", "warning", counted="place", about="Graph breaks of recorded runs."
         ),
@@ -97,9 +101,23 @@ KINDS = {
             about="Functions that reached the recompile limit and now run uncompiled.",
         ),
         # a value that failed only compiles that were made again for another value
-        ProblemKind("alsoFailed", "Failed too", "information", "sync", section="recompile", setting="recompile"),
         ProblemKind(
-            "willRecompile", "Will be compiled again", "information", "history", counted="guard", setting="recompile"
+            "alsoFailed",
+            "Failed too",
+            "information",
+            "sync",
+            section="recompile",
+            noun="failed guard",
+            setting="recompile",
+        ),
+        ProblemKind(
+            "willRecompile",
+            "Will be compiled again",
+            "information",
+            "history",
+            counted="guard",
+            noun="coming recompile",
+            setting="recompile",
         ),
         ProblemKind(
             "backendFailure",
@@ -124,6 +142,7 @@ KINDS = {
             "Ranks differ",
             "information",
             "split-horizontal",
+            noun="rank difference",
             about="Ranks of a job that compile a call in other ways, with the same collectives.",
             facts="rank_differences",
             problem=difference_problem,
@@ -143,6 +162,7 @@ KINDS = {
             "Skipped CUDA graphs",
             "information",
             "circle-slash",
+            noun="skipped CUDA graph",
             about="Graphs that Inductor runs without CUDA graphs although they are on, with torch's reason.",
             facts="cuda_graphs_skipped",
             problem=cuda_graphs_skipped,
@@ -200,7 +220,7 @@ FILTERS = {
         "skipped frame", "Skipped Frames", "Stop where Dynamo decides to run a function uncompiled."
     ),
     "divergence": CompilerFilter(
-        "divergence of ranks",
+        "rank divergence",
         "Divergences of Ranks",
         "Stop a rank of a job where it has compiled other collectives than other ranks, before it calls them.",
     ),

@@ -36,7 +36,7 @@ LIMITED = {
         "recompile", lambda each: each.kind in ("recompile", "recompileLimit"), _compiles, "recompile"
     ),
     "recompile-limit": Limited(
-        "recompile limit reached", lambda each: each.kind == "recompileLimit", len, "recompileLimit"
+        "reached recompile limit", lambda each: each.kind == "recompileLimit", len, "recompileLimit"
     ),
     "failure": Limited(
         "failure",

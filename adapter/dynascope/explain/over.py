@@ -17,11 +17,11 @@ from dynascope.facts.recompiles.relations import Relations, numbers_served, rela
 from dynascope.facts.recompiles.spared import numbers_of
 
 _OVER = "Over: {served}."
-_ALONE = "Not over: {compile} is for this value alone, and another one is compiled again."
-_NOT_OVER = "Not over: {served}; another value{example} is compiled again."
+_ALONE = "Not over: {compile} is for this value alone, and a call with another value is compiled again."
+_NOT_OVER = "Not over: {served}; a call with another value{example} is compiled again."
 _SERVED = "{compile} fits any {what}{range} (`{symbol}`)"
 _EITHER = "There is a compile for either value."
-_EACH = "Each that was met has a compile of its own; another one is compiled again."
+_EACH = "Each value that was met has a compile of its own; a call with another value is compiled again."
 _OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata", "backend")
 """Kinds of values of which each has a compile of its own."""
 _COUNTS = ("No compile", "One compile", "Two compiles", "Three compiles", "Four compiles")

@@ -26,7 +26,10 @@ from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
-LIMIT_REMEDY = "If so many variants are meant, raise `torch._dynamo.config.{}`, in the thread that calls."
+LIMIT_REMEDY = (
+    "If the program needs so many compiles, set `torch._dynamo.config.{}` to a higher number, in the thread that calls "
+    "the function."
+)
 _BEGINNINGS = {"recompileLimit": "Recompile limit reached", "refused": "Recompile refused"}
 RecompileKind = Literal["recompile", "recompileLimit", "refused", "alsoFailed"]
 """`refused`: `torch._dynamo.config.error_on_recompile` makes an error of it."""
@@ -189,8 +192,10 @@ def _met_there(fact: model.Recompile) -> str:
 
 _CALLED = "It was called at {place} in {function}."
 _LIMIT = {
-    False: "Since this call{when} calls that none of these compiles fits run uncompiled, until torch._dynamo.reset().",
-    True: "This call{when} raised an error instead, as does each that none of these compiles fits.",
+    False: (
+        "Since this call{when} a call that fits none of these compiles runs uncompiled, until torch._dynamo.reset()."
+    ),
+    True: "This call{when} raised an error instead, as does each call that fits none of these compiles.",
 }
 
 

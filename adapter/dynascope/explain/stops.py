@@ -17,7 +17,7 @@ from dynascope.facts.recompiles.causes import Cause
 
 _RETURNS, _JUMPS, _UNCOMPILED = "return_value", "generic_jump", "step_unsupported"
 """torch's reasons for the end of a graph that is no graph break (`OutputGraph.compile_subgraph_reason`, 2.0)."""
-AFTER_LIMIT = "calls that no compiled code fits run uncompiled, or raise with fullgraph=True."
+AFTER_LIMIT = "a call that fits no compiled code runs uncompiled, or raises an error with fullgraph=True."
 IS_AN_ERROR = "torch._dynamo.config.error_on_recompile makes it an error."
 WHERE_MORE_IS_TOLD = (
     "The guard of each compile, and what helps: `why` at the prompt or in the debug console.\n"
@@ -97,7 +97,7 @@ def graph_end(
 
 def specialized(title: str, reason: str, constraints: Sequence[str]) -> str:
     """Return why a symbol is fixed; `constraints` are of the mark that forbids it."""
-    lines = [f"{title}: another size is compiled again."]
+    lines = [f"{title}: a call with another value is compiled again."]
     if reason:
         lines.append(f"Reason: {reason}")
     if constraints:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from dynascope.explain.details import effect
 from dynascope.explain.problem import where
+from dynascope.facts.counts import counted
 from dynascope.facts.model import GraphBreak
 
 _LISTED = 12
@@ -95,5 +96,8 @@ def end(traced: Traced) -> str:
 
 
 def _graphs(traced: Traced) -> str:
-    sizes = ", ".join(str(len(operations)) for operations in traced.graphs)
-    return f"{len(traced.graphs)} of {sizes} {'operation' if sizes == '1' else 'operations'}" if sizes else "none"
+    if not traced.graphs:
+        return "none"
+    *others, last = [str(len(operations)) for operations in traced.graphs]
+    sizes = f"{', '.join(others)} and {last}" if others else last
+    return f"{counted(len(traced.graphs), 'graph')} with {sizes} {'operation' if sizes == '1' else 'operations'}"

@@ -85,10 +85,8 @@ def _title(each: Ranked) -> str:
 
 def _counted(problems: list[Problem]) -> str:
     """Return `2 recompiles, 1 specialization`."""
-    nouns = Counter(FILTERS[each.kind].noun if each.kind in FILTERS else "" for each in problems)
-    others = Counter(KINDS[each.kind].heading.lower() for each in problems if each.kind not in FILTERS)
-    told = [counted(count, noun) for noun, count in nouns.items() if noun]
-    return ", ".join([*told, *(f"{count} {heading.removesuffix('s')}" for heading, count in others.items())])
+    nouns = Counter(KINDS[each.kind].noun or FILTERS[each.kind].noun for each in problems)
+    return ", ".join(counted(count, noun) for noun, count in nouns.items())
 
 
 def _ended(text: str) -> str:

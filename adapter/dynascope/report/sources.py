@@ -40,7 +40,7 @@ def chosen_launch(reader: Reader, asked: str | None) -> str:
     """Return the launch of this name, or the newest of this program; None asks for the newest."""
     launch = asked or reader.newest_launch()
     if launch is None:
-        raise click.ClickException("No program has been recorded in it.")
+        raise click.ClickException("No program is recorded here. Record one with: dynascope run PROGRAM")
     runs = reader.runs()  # the newest first
     found = next((run.launch for run in runs if run.launch == launch), None)
     found = found or next((run.launch for run in runs if launch in (run.program, run.program.split(" ")[0])), None)

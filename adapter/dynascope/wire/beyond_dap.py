@@ -10,7 +10,7 @@ FIRST_AGENT_ID = 1 << 30
 FIRST_ENTRY_ID = 1 << 40
 """debugpy's lowest id of a breakpoint that the agent set in it; the last 20 bits are the adapter's id."""
 
-HAS_STOPPED = "Stopped here: it stops again when Dynamo traces it again."
+HAS_STOPPED = "Stopped here: the breakpoint stops again when Dynamo traces the line again."
 """The message of a line breakpoint, from its first stop to the end of the compile."""
 
 FIRST_PAST = 1 << 28

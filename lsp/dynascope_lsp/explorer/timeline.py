@@ -90,8 +90,8 @@ def _span(each: model.Compile, profile: Profile, names: dict[tuple[str, str], in
     attempts = [phase for phase in profile.phases if phase.name.startswith(ATTEMPT)]
     what = named(each.function, each.resumes_at)
     restarts = [
-        Mark("restart", restarted(what, number, len(attempts)), each.began + phase.began, None)
-        for number, phase in enumerate(attempts[1:], start=2)
+        Mark("restart", restarted(what, number), each.began + phase.began, None)
+        for number, phase in enumerate(attempts[1:], start=1)
     ]
     traced = [phase.began + phase.seconds for phase in profile.phases if phase.name == _TRACING]
     end_of_trace = each.began + (max(traced) if traced else each.seconds)

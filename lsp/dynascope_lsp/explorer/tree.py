@@ -126,8 +126,11 @@ def _recorded_in(folder: str) -> str:
 
 def _sections(opened: Opened) -> list[ExplorerRow]:
     counts = Counter(each.problem.section for each in opened.ranked)
+    headings = {
+        each: " ".join(word.title() if word.islower() else word for word in each.heading.split()) for each in SECTIONS
+    }
     problems = [
-        section(f"{each.name}:", each.heading.title(), counts[each.name], each.icon, each.counted) for each in SECTIONS
+        section(f"{each.name}:", headings[each], counts[each.name], each.icon, each.counted) for each in SECTIONS
     ]
     compiled = Counter(each.run for each in opened.compiles if each.status != "skipped")
     processes = sorted((opened.runs[run] for run in compiled), key=lambda run: (run.rank or 0, run.began))

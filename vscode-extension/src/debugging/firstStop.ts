@@ -20,7 +20,7 @@ export function firstStop(memory: vscode.Memento): vscode.DebugAdapterTrackerFac
         void say(
           session,
           vscode.l10n.t(
-            "{0} is a function that Dynamo compiles. {1} is Dynamo's name of this compile: {2} is the number of the function, {3} of its compile (both from 0), and after an underscore the attempt. Frames without such a name belong to the running program.",
+            "{0} is a function that Dynamo compiles. {1} is Dynamo's name of this compile: {2} is the number of the function, {3} the number of its compile. A number after an underscore is that of the attempt. All of them count from 0. Frames without such a name belong to the running program.",
             ...[found.input, name, func, compile].map(String),
           ),
         );

@@ -112,20 +112,22 @@ function judge(found: Probe, interpreter: Interpreter, needsTorch: boolean): Rea
   const lack = found.missing.length > 0 ? `, without ${found.missing.join(', ')}` : '';
   const detail = `${where}: Python ${found.python} at ${found.executable}${lack}${found.error ? `, ${found.error}` : ''}`;
   const about = { detail, origin: interpreter.origin, torch: found.torch };
+  const isNamed = interpreter.origin === 'launch.json'; // another choice would change nothing
+  const choose = isNamed ? vscode.l10n.t('Correct "python" in launch.json.') : vscode.l10n.t('Choose the interpreter that runs your program.');
   if (found.old) {
-    const message = vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. Choose another interpreter.', MINIMUM_PYTHON, where, found.python);
+    const message = vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. {3}', MINIMUM_PYTHON, where, found.python, choose);
     return { message, kind: 'oldPython', ...about };
   }
   if (needsTorch && !found.torch) {
-    return { message: vscode.l10n.t('torch is not installed in {0}. Choose the interpreter that runs your program.', where), kind: 'noTorch', ...about };
+    return { message: vscode.l10n.t('torch is not installed in {0}. {1}', where, choose), kind: 'noTorch', ...about };
   }
   if (needsTorch && older(found.torch, MINIMUM_TORCH)) {
-    const message = vscode.l10n.t('Dynascope needs torch {0} or later, but {1} has torch {2}. Choose another interpreter.', MINIMUM_TORCH, where, found.torch);
+    const message = vscode.l10n.t('Dynascope needs torch {0} or later, but {1} has torch {2}. {3}', MINIMUM_TORCH, where, found.torch, choose);
     return { message, kind: 'oldTorch', ...about };
   }
   const pip = found.pip ? [found.executable, '-m', 'pip', 'install'] : ['uv', 'pip', 'install', '--python', found.executable];
   if (found.missing.includes('dynascope')) {
-    const message = vscode.l10n.t('The package dynascope is not installed in {0}. Install the one that comes with this extension, or choose another interpreter.', where);
+    const message = vscode.l10n.t('The package dynascope is not installed in {0}. Install the package that comes with this extension; or: {1}', where, choose);
     return { message, kind: 'noDynascope', install: pip, ...about };
   }
   if (found.missing.length > 0) {
@@ -133,7 +135,7 @@ function judge(found: Probe, interpreter: Interpreter, needsTorch: boolean): Rea
     return { message, kind: 'noDynascope', install: pip, ...about };
   }
   if (found.error) {
-    const message = vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the one that comes with this extension.', where, found.error);
+    const message = vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the package that comes with this extension.', where, found.error);
     return { message, kind: 'broken', install: [...pip, found.pip ? '--force-reinstall' : '--reinstall', '--no-deps'], ...about };
   }
   return { python: found.python, version: found.version, torch: found.torch };
@@ -156,7 +158,7 @@ export function older(version: string, than: string): boolean {
 }
 
 function unusable(executable: string, origin: Origin, run: Run): string {
-  const change = origin === 'launch.json' ? vscode.l10n.t('Correct "python" in launch.json, or choose another interpreter.') : vscode.l10n.t('Choose an interpreter.');
+  const change = origin === 'launch.json' ? vscode.l10n.t('Correct "python" in launch.json.') : vscode.l10n.t('Choose an interpreter.');
   const named = `${executable} (from ${origin})`;
   switch (run.error?.code) {
     case 'ENOENT':

@@ -1,4 +1,4 @@
-// Show in Graph Picture: from a line of the program to its nodes, in a picture that is open or in the newest recorded graph that has some.
+// Show Line in Graph Picture: from a line of the program to its nodes, in a picture that is open or in the newest recorded graph that has some.
 import * as vscode from 'vscode';
 import type { FactsServer, Row } from './factsServer';
 import { compilesOf } from './graphComparison';

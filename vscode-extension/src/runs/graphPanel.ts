@@ -1,4 +1,4 @@
-// Show as Picture: the graph of a recorded compile as boxes that fold, in a panel of its own.
+// Show Graph as Picture: the graph of a recorded compile as boxes that fold, in a panel of its own.
 import * as vscode from 'vscode';
 import type { FactsServer, RecordedDocument } from './factsServer';
 import type { Graph, Lines, Place } from '../graph/folding';
@@ -12,7 +12,7 @@ export interface Graphs {
   readonly graphs: readonly Graph[];
 }
 
-export const GONE = vscode.l10n.t('The graph of this compile is not recorded any more.');
+export const GONE = vscode.l10n.t('There is no such graph: the compile made none, or its graphs were not recorded, or are deleted.');
 
 type Message = { readonly type: 'open'; readonly place: Place } | { readonly type: 'save'; readonly svg: string };
 

@@ -43,7 +43,7 @@ export function lineTimes(): vscode.Disposable[] {
     await showAll();
     const editor = vscode.window.activeTextEditor;
     if (isOn && editor && (await ask(editor.document.uri)).length === 0) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No compile of this file has been recorded. Debug it, or run it with: dynascope run PROGRAM'));
+      void vscode.window.showInformationMessage(vscode.l10n.t('Dynascope has no tracing time of 0.5 ms or more for a line of this file. To record the file, run "Dynascope: Record Current File".'));
     }
   }
 

@@ -1,4 +1,4 @@
-"""A small model that torch.compile splits, compiles again, and takes a while for: record or debug it, and look why.
+"""A small model whose graph torch.compile breaks, and which it compiles again: record or debug it to see why.
 
 Press F5 with a breakpoint in `forward`, or Ctrl+F5 to run and record it. Then open Dynascope in the activity bar.
 """

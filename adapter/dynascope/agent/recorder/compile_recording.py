@@ -31,7 +31,7 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
-from dynascope.agent.tape.code import has_file, is_users, package_of_file, path_of, path_of_file
+from dynascope.agent.tape.code import has_file, package_of_file, path_of, path_of_file
 from dynascope.facts import break_message, user_stack
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm

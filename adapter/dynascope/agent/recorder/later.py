@@ -105,9 +105,7 @@ def recorded_forms(made: Callable[[str, LaterForm], None]) -> NamedForms:
 
     def graph(name: str, heading: str, module: Any) -> None:
         if (compile_id := _compile_id()) is not None:
-            made(
-                compile_id, LaterForm(name, heading, graphs_of(module, package_of_file, path_of_file, value_of_aot))
-            )
+            made(compile_id, LaterForm(name, heading, graphs_of(module, package_of_file, path_of_file, value_of_aot)))
 
     def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:
         if (compile_id := _compile_id()) is not None:

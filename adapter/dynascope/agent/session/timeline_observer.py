@@ -85,7 +85,7 @@ class TimelineObserver(TraceObserver):
             self._course_changes(state.begin_compile(), code)
         elif attempt:
             why, self._restart_reason = self._restart_reason, ""
-            self._add("restart", compiles.restarted(name_of(code), attempt + 1, reason=why), _place(code), _FIRST)
+            self._add("restart", compiles.restarted(name_of(code), attempt, why), _place(code), _FIRST)
         else:
             self._attempt_ends()
             self._breaks.clear()

@@ -22,8 +22,11 @@ from dynascope.wire.channel import TOKEN_VARIABLE
 FAILED = "Attach to PID failed."
 """debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
 
-_GDB = "Install one by `pip install 'dynascope[attach]'`"
 _INSTEAD = "Have the program call dynascope.listen(), and attach with `connect`."
+_GDB = (
+    "Install a gdb that can by `pip install 'dynascope[attach]'`, or have the program call dynascope.listen(), and "
+    "attach with `connect`."
+)
 
 
 def address_of(arguments: AttachArguments) -> Address | None:
@@ -65,11 +68,11 @@ async def check(process_id: int | str) -> None:
     if not _is_python(pid):
         raise RequestError(f"{named} is not a Python program.")
     if not (gdb_command() or shutil.which("lldb")):
-        raise RequestError(f"Attaching to a process needs gdb, which is not installed. {_GDB}, or: {_INSTEAD}")
+        raise RequestError(f"Attaching to a process needs gdb, which is not installed. {_GDB}")
     if complaint := await calls_by_gdb.complaint():
         raise RequestError(
-            f"{named} would not outlive it: a program in which gdb called a function has ended ({complaint}). "
-            f"{_GDB}, or: {_INSTEAD}"
+            f"{named} was not attached to, because that would end it: gdb called a function in a program that was "
+            f"started to try it, and that program ended ({complaint}). {_GDB}"
         )
 
 

@@ -93,7 +93,7 @@ class Waiting:
             self._client.event("invalidated", {"areas": ["threads"]})
         self._told = now
         return [
-            (holder, f"{row.thread_name} {waits_because(row, rows)}. It continues when that one does.")
+            (holder, f"{row.thread_name} {waits_because(row, rows)}. It continues once the lock is free.")
             for row in new
             if holder is not None
         ]

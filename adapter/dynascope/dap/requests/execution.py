@@ -83,7 +83,7 @@ async def check_stopped(program: Program, thread_id: int, what: str = "step") ->
         return
     waits = await why_it_waits(agent, thread_id)
     if waits is not None:
-        raise RequestError(f"{waits[0]} cannot {what}: it {waits[1]}. It continues when that one does.")
+        raise RequestError(f"{waits[0]} cannot {what}: it {waits[1]}. It continues once the lock is free.")
     raise RequestError(NOT_STOPPED)
 
 
@@ -156,7 +156,8 @@ async def _say_why_it_waits(program: Program, thread_id: int) -> None:
     """Explain why a thread that waits for Dynamo's lock cannot stop yet."""
     waits = await why_it_waits(program.agent, thread_id)
     if waits is not None:
-        program.say(f"{waits[0]} cannot pause now: it {waits[1]}. It stops at the first line traced after that.")
+        then = "It stops at the first line that Dynamo traces for it once the lock is free."
+        program.say(f"{waits[0]} cannot pause now: it {waits[1]}. {then}")
 
 
 async def _say_where_it_runs(program: Program, thread_id: int) -> None:

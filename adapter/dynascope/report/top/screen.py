@@ -146,13 +146,12 @@ def _process(process: ProcessSnapshot) -> list[str]:
 
 
 def _compile(compile: Doing) -> list[str]:
-    name = escape(f"{named(compile.function, compile.resumes_at)} [{compile.compile_id}]")
+    attempt = f"_{compile.attempt - 1}" if compile.attempt > 1 else ""
+    name = escape(f"{named(compile.function, compile.resumes_at)} [{compile.compile_id}{attempt}]")
     later = OF_LATER if compile.is_later else ""
     where = f"{escape(shown_path(compile.path))}:{compile.resumes_at or compile.line}"
-    attempt = f", attempt {compile.attempt}" if compile.attempt > 1 else ""
     rows = [
-        f"  {later}[bold cyan]{name}[/] [underline]{where}[/]  {escape(compile.thread)}, "
-        f"for {seconds(compile.seconds)}{attempt}"
+        f"  {later}[bold cyan]{name}[/] [underline]{where}[/]  {escape(compile.thread)}, for {seconds(compile.seconds)}"
     ]
     if compile.stopped is not None:
         rows.append(f"    [magenta]stopped by a debugger[/] for {seconds(compile.stopped)}, where")
