@@ -51,6 +51,15 @@ test('a node that is clicked opens its line, where it is now', async () => {
   expect(opened).toEqual(['/home/me/model.py:12']);
 });
 
+test('where the file of a library is not here, the line that calls it is opened', async () => {
+  const send = await show();
+  const [place, caller] = [{ path: '/nowhere/library.py', line: 3, function: 'forward' }, { path: '/home/me/train.py', line: 5, function: 'step' }];
+  await send({ type: 'open', place, callers: [caller] });
+  expect(opened).toEqual(['/home/me/train.py:12']);
+  await send({ type: 'open', place });
+  expect(state.shown).toEqual(['/nowhere/library.py is not on this machine, or was deleted since it was recorded.']);
+});
+
 test('the picture is saved as a file', async () => {
   workspace.workspaceFolders = [{ uri: Uri.file(folder.path) }];
   await (await show())({ type: 'save', svg: '<svg/>' });

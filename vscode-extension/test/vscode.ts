@@ -209,6 +209,7 @@ export const window = {
   tabGroups: { activeTabGroup: { viewColumn: 1, activeTab: undefined as { input: unknown } | undefined } },
   showTextDocument: (shown: FakeUri | FakeTextDocument, { selection, viewColumn }: { selection?: Range; viewColumn?: number } = {}): Promise<void> => {
     const uri = 'uri' in shown ? shown.uri : shown;
+    if (uri.fsPath.startsWith('/nowhere/')) return Promise.reject(new Error('there is no such file'));
     columns.push(viewColumn);
     opened.push(uri.scheme === 'file' && !selection ? uri.fsPath : selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
     return Promise.resolve();

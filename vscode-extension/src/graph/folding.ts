@@ -24,7 +24,7 @@ export interface GraphNode {
 export interface Graph {
   readonly name: string;
   readonly nodes: readonly GraphNode[];
-  /** Lines of the program, the innermost first. */
+  /** Lines of the program, the innermost first; before them that of a library's model. */
   readonly stacks: readonly (readonly Place[])[];
   readonly leftOut: number;
 }
@@ -47,6 +47,8 @@ export interface Box {
   readonly size: number;
   readonly node?: GraphNode;
   readonly place?: Place;
+  /** The lines that call it. */
+  readonly callers?: readonly Place[];
   readonly parent?: Box;
   readonly children: readonly Box[];
 }
@@ -92,10 +94,10 @@ export function fold(graph: Graph): Box {
   };
   const leaf = ({ number, stack }: Item): Box => {
     const node = graph.nodes[number] as GraphNode;
-    const place = graph.stacks[stack]?.[0];
+    const [place, ...callers] = graph.stacks[stack] ?? [];
     const label = node.source || (node.op === 'output' ? 'output' : node.name);
     const size = node.op.startsWith('call') ? 1 : 0;
-    return box(node.op === 'placeholder' ? 'input' : 'node', label, [], { node, size, detail: node.value, ...(place && { place }) });
+    return box(node.op === 'placeholder' ? 'input' : 'node', label, [], { node, size, detail: node.value, ...(place && { place, callers }) });
   };
   /** A box around boxes; one that would only hold another box that holds several takes its place. */
   const around = (kind: Box['kind'], label: string, children: Box[]): Box => {
@@ -215,8 +217,9 @@ export function isTooMuch(drawn: number, box: Box): boolean {
 /** The boxes of nodes that a text is found in: name, statement, value, module, input, file and line. */
 export function search(root: Box, text: string): Box[] {
   const wanted = text.toLowerCase();
-  return leaves(root).filter(({ node, label, place }) => {
-    const told = [label, node?.name, node?.text, node?.value, node?.module, place && `${place.path}:${place.line}`];
+  return leaves(root).filter(({ node, label, place, callers = [] }) => {
+    const places = place ? [place, ...callers] : [];
+    const told = [label, node?.name, node?.text, node?.value, node?.module, ...places.map((each) => `${each.path}:${each.line}`)];
     return told.some((each) => each?.toLowerCase().includes(wanted));
   });
 }

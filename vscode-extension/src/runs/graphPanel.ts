@@ -14,7 +14,7 @@ export interface Graphs {
 
 export const GONE = vscode.l10n.t('There is no such graph: the compile made none, or its graphs were not recorded, or are deleted.');
 
-type Message = { readonly type: 'open'; readonly place: Place } | { readonly type: 'save'; readonly svg: string };
+type Message = { readonly type: 'open'; readonly place: Place; readonly callers?: readonly Place[] } | { readonly type: 'save'; readonly svg: string };
 
 export const PICTURE: Page = {
   type: 'dynascope.graph',
@@ -81,7 +81,7 @@ export function fillPicture(panel: vscode.WebviewPanel, server: FactsServer, ext
   };
   fillPanel(panel, PICTURE, extension, state, contents, async (message: Message) => {
     if (message.type === 'save') await save(message.svg, `${panel.title}.svg`, { SVG: ['svg'] }, (file) => vscode.l10n.t('The picture is saved as {0}.', file));
-    else await openPlace(server, key, message.place, { viewColumn: vscode.ViewColumn.One });
+    else await openPlace(server, key, message.place, { viewColumn: vscode.ViewColumn.One }, message.callers);
   });
 }
 

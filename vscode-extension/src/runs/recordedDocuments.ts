@@ -23,14 +23,24 @@ export async function located(server: FactsServer, key: string | undefined, plac
   return (await server.request<number>('dynascope/locate', { key, place })) ?? place.line;
 }
 
-/** Opens a recorded line where it is now, and leaves the focus where it is. */
-export async function openPlace(server: FactsServer, key: string | undefined, place: Place, where: { readonly viewColumn?: vscode.ViewColumn } = {}): Promise<void> {
-  const start = new vscode.Position((await located(server, key, place)) - 1, 0);
-  try {
-    await vscode.window.showTextDocument(vscode.Uri.file(place.path), { ...where, selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
-  } catch {
-    void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not on this machine, or was deleted since it was recorded.', place.path));
+/** Opens a recorded line where it is now, or the first line of its callers whose file is here, and leaves the focus where it is. */
+export async function openPlace(
+  server: FactsServer,
+  key: string | undefined,
+  place: Place,
+  where: { readonly viewColumn?: vscode.ViewColumn } = {},
+  callers: readonly Place[] = [],
+): Promise<void> {
+  for (const each of [place, ...callers]) {
+    const start = new vscode.Position((await located(server, key, each)) - 1, 0);
+    try {
+      await vscode.window.showTextDocument(vscode.Uri.file(each.path), { ...where, selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
+      return;
+    } catch {
+      continue; // it is not on this machine
+    }
   }
+  void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not on this machine, or was deleted since it was recorded.', place.path));
 }
 
 /** Saves a text as a file that the user chooses, and says so with `saved`. */

@@ -42,8 +42,8 @@ export function say(text: string): void {
 }
 
 /** Opens the line of a box or bar that has one. */
-export function open({ place }: { readonly place?: object | undefined }): void {
-  if (place) host.postMessage({ type: 'open', place });
+export function open({ place, callers }: { readonly place?: object | undefined; readonly callers?: readonly object[] | undefined }): void {
+  if (place) host.postMessage({ type: 'open', place, ...(callers && { callers }) });
 }
 
 /** Selects the next in which the text of the search is found, and says which it is; `select` returns what is said of it. */
