@@ -228,7 +228,7 @@ def test_cached_code_does_not_stop_and_the_breakpoint_says_so():
 def test_what_is_said_of_a_logpoint_is_that_it_logs():
     session = ScriptedSession()
     asked = SourceBreakpoint(id=1, line=line_of(calls, 1), log_message="here")
-    assert "it logs when Dynamo traces it" in str(session.break_at(HERE, asked)[0].message)
+    assert "the breakpoint logs when Dynamo traces the line" in str(session.break_at(HERE, asked)[0].message)
     with session.attached():
         compile_and_run(calls, 2, 2)
     assert not session.stops

@@ -18,7 +18,7 @@ HITS_OF_RUNS = " Its hits count over all compiles, and when it runs uncompiled."
 DISABLED = "{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
 NO_FUNCTION_YET = "Dynamo has traced no function of this name yet."
 RUNS_UNCOMPILED = (
-    "Dynamo leaves {name} uncompiled, and the breakpoint stops each time the line runs. A compiled function that calls "
+    "{name} is left uncompiled, and the breakpoint stops each time the line runs. A compiled function that calls "
     "{name} breaks its graph at the call. With fullgraph=True, and where the call is in the body of torch.cond, "
     "torch.func.grad or the like, that function runs uncompiled, too."
 )

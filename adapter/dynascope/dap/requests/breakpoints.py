@@ -24,7 +24,7 @@ from dynascope.wire.dap import ClientBreakpoint, DataBreakpointInfo, Disassemble
 from dynascope.wire.to_agent import Disassemble, FindBreakpointLocations, FindDataBreakpoint, FindDataBreakpointAtStop
 
 _MODES = {
-    "trace": "Stop where Dynamo traces the line, and where it runs uncompiled.",
+    "trace": "Stop where Dynamo traces the line, and where the line runs as plain Python.",
     "run": "Leave the function uncompiled, and stop each time the line runs.",
     "generated": "Stop where the code that Dynamo generated for the function is entered.",
     "backward": "Stop in the backward, at the nodes that the line creates; not for code under torch.compile.",

@@ -22,7 +22,7 @@ _MISSING = "watch what? `watch x`, `watch self.scale`, `watch L['x']`, `watch s0
     "[, CONDITION]",
 )
 def break_(session: TerminalSession, argument: str) -> None:
-    """Stop where Dynamo traces that line, and where it runs uncompiled; alone, list the breakpoints.
+    """Stop where Dynamo traces that line, or it runs as plain Python; alone, list breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
     FILE:FUNCTION is the first line of that function; FUNCTION may be a pattern: `*Attention*.forward`.
