@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import './support';
 import { ranks } from '../src/debugging/ranks';
 import { type Branch, folded, type Frame, ranges } from '../src/debugging/rankStacks';
-import { debug, type FakeSession, type FakeTree, state, trackers, trees } from './vscode';
+import { debug, type FakeSession, type FakeTree, revealed, state, trackers, trees } from './vscode';
 
 const MAIN = { name: '<module>', source: { path: '/job/train.py' }, line: 40 };
 const STEP = { name: 'step [0/0]', source: { path: '/job/model.py' }, line: 8 };
@@ -200,6 +200,19 @@ test('a branch goes on without the other ranks; from the command palette all tha
   expect(resumed('workbench.action.debug.continue')).toEqual([]);
   state.commands.get('dynascope.continueRanks')?.();
   expect(resumed('workbench.action.debug.continue')).toHaveLength(2);
+});
+
+test('the view is unfolded once for each job, when several of its ranks have stopped', async () => {
+  const first = begin(0, [MAIN]);
+  stop(first);
+  await rows();
+  expect(revealed).toEqual([]);
+  stop(begin(1, [MAIN]));
+  await vi.waitFor(() => expect(revealed.map(({ row }) => tree.getTreeItem(row).label)).toEqual(['ranks 0, 1']));
+  answered(first, 'next', 1);
+  stop(first);
+  await rows();
+  expect(revealed).toHaveLength(1);
 });
 
 test('with none stopped that is said', () => {

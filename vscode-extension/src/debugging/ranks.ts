@@ -27,20 +27,38 @@ export type Row = { readonly id: string; readonly job: Job } & (
 /** Registers the view and its commands. */
 export function ranks(): vscode.Disposable[] {
   const changed = new vscode.EventEmitter<void>();
+  const unfolded = new WeakSet<Job>();
   let isShown: boolean | undefined;
   const refresh = (): void => {
     if (isShown !== jobs.haveSeveralRanks) void vscode.commands.executeCommand('setContext', SEVERAL, (isShown = jobs.haveSeveralRanks));
     changed.fire();
+    void unfold(jobs.shown);
+  };
+  /** Unfolds the view when ranks of a job stop for the first time: VS Code folds all that extensions add to Run and Debug. */
+  const unfold = async (job: Job): Promise<void> => {
+    if (unfolded.has(job) || [...job.values()].filter(({ threadId }) => threadId !== undefined).length < 2) return;
+    unfolded.add(job);
+    try {
+      const [first] = await outermost(job, refresh);
+      if (first) await view.reveal(first, { select: false });
+    } catch {
+      unfolded.delete(job); // another rank has stopped meanwhile, and the row is another one
+      setTimeout(() => void unfold(job), PATIENCE);
+    }
   };
   const jobs = new Jobs(refresh);
+  const view = vscode.window.createTreeView(VIEW, {
+    treeDataProvider: {
+      onDidChangeTreeData: changed.event,
+      getChildren: (row?: Row) => (row ? below(row) : outermost(jobs.shown, refresh)),
+      getParent: () => undefined, // only outermost rows are revealed
+      getTreeItem: item,
+    },
+  });
   refresh();
   return [
     changed,
-    vscode.window.registerTreeDataProvider(VIEW, {
-      onDidChangeTreeData: changed.event,
-      getChildren: (row?: Row) => (row ? below(row) : outermost(jobs.shown, refresh)),
-      getTreeItem: item,
-    }),
+    view,
     vscode.debug.onDidChangeActiveDebugSession(refresh),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, { createDebugAdapterTracker: jobs.tracker }),
     ...Object.entries(COMMANDS).map(([command, ofThread]) =>
