@@ -22,7 +22,7 @@ WORKERS ?= 4
 # with bytecode: without it each run compiles all tests anew
 PYTEST = env -u PYTHONDONTWRITEBYTECODE PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture report-schema console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix release-check setup docs clean help
+.PHONY: architecture report-schema console extension-settings capabilities dap-structs wrapped-names demo test setup-e2e test-e2e test-environments setup-second test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix release-check setup docs clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -72,6 +72,10 @@ setup-e2e: ## VS Code's workbench, Chromium, Neovim and Emacs
 test-e2e: $(READY) setup-e2e ## real editors: VS Code's workbench in a browser, Neovim and Emacs
 	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
 	$(PY) -m pytest tests/editors
+
+test-environments: $(READY) setup-e2e ## a newcomer in each state of the environment, in the workbench: clicks and typing to a first stop
+	cd vscode-extension && npm install --no-save --no-audit --no-fund --loglevel=error && npm run --silent package
+	cd tests/e2e && DYNASCOPE_PYTHON=$(abspath $(PY)) CHROMIUM=$${CHROMIUM:-$$(command -v chromium)} node --test --test-reporter=spec environments.mjs
 
 # -v: a run that is cut off tells which tests had passed
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
