@@ -45,12 +45,12 @@ export async function startJupyter(cells) {
   const { browser, page } = await openBrowser(root, { width: 1200, height: 1000 });
   await page.goto(`${url}/lab/tree/train.ipynb?reset`);
   await page.locator('.jp-Notebook .jp-Cell').first().waitFor();
-  await connected(url);
+  await connected(page);
 
   return {
     page,
     folder,
-    connected: () => connected(url),
+    connected: () => connected(page),
     screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
     async stop() {
       await browser.close().catch(() => {});
@@ -60,15 +60,9 @@ export async function startJupyter(cells) {
   };
 }
 
-/** Wait until the notebook has its kernel: before that a cell is not run at all. */
-async function connected(url) {
-  const deadline = Date.now() + PATIENCE;
-  for (;;) {
-    const kernels = await (await fetch(`${url}/api/kernels`)).json();
-    if (kernels.some((each) => each.connections && each.execution_state === 'idle')) return;
-    if (Date.now() > deadline) throw new Error(`no kernel is connected: ${JSON.stringify(kernels)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+/** Wait until the notebook has its kernel: before that a cell is not run at all. The server may miss that a new kernel is idle; the page asks it. */
+async function connected(page) {
+  await page.locator('#jp-main-statusbar', { hasText: '| Idle' }).waitFor({ timeout: PATIENCE });
 }
 
 /** Run the cell with this number, from 0; returns its output area. */
