@@ -25,7 +25,7 @@ def test_the_difference_is_told_and_has_rows_and_the_program_compiles_plainly(cl
     told = stop.evaluate("what if x.shape[0] dynamic")
     assert "(x.size()[0]) in [2, oo]" in told.result and told.result.endswith("what if keep")
     rows = stop.variables(told.variables_reference)
-    assert rows["graph break"].value == "no graph break" and rows["graphs"].value == "1 of 4 operations"
+    assert rows["graph break"].value == "no graph break" and rows["graphs"].value == "1 graph with 4 operations"
     assert "x.size()[0]" in rows["symbol new"].value
     assert stop.locals()["x"].value == "f32[2, 3]"
     stop.resume()

@@ -112,7 +112,7 @@ def test_changes_tell_what_the_lines_since_have_done(folder: Path) -> None:
     assert "since this line began, program.py:8: nothing" in out
     assert re.search(r"since checkpoint here, program\.py:8: .*1 name", out), out
     assert re.search(r"\n  program\.py:8 .* node %y ", out), out
-    assert "There is no `since checkpoint nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
+    assert "This compile has no checkpoint `nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
     assert re.findall(r"● compile time .*  program\.py:(\d+)", out)[-1] == "8"
 
 
