@@ -120,7 +120,7 @@ test('a rank that torchrun has started anew stays when the session before it end
   expect(await rows()).toEqual(['rank 0  model.py:8  step [0/0]']);
 });
 
-test('ranks are shown where they part, with the frames that they share below, and those that run last', async () => {
+test('ranks are shown where they part, with their common frames below; ranks that run come last', async () => {
   const all = [begin(0, [MAIN, STEP]), begin(1, [MAIN, OTHER]), begin(2, [MAIN, STEP]), begin(3, [MAIN, STEP])];
   for (const each of all.slice(0, 3)) stop(each);
   expect(await rows()).toEqual(['ranks 0-2  train.py:40  <module>', 'rank 3  running']);

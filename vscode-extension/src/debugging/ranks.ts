@@ -43,7 +43,7 @@ export function ranks(): vscode.Disposable[] {
       if (first) await view.reveal(first, { select: false });
     } catch {
       unfolded.delete(job); // another rank has stopped meanwhile, and the row is another one
-      setTimeout(() => void unfold(job), PATIENCE);
+      setTimeout(() => void unfold(jobs.shown), PATIENCE);
     }
   };
   const jobs = new Jobs(refresh);

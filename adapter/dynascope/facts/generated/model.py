@@ -118,9 +118,10 @@ class Graph(Struct):
     """`forward`; the branch of a `torch.cond` has its attribute's name: `cond_true_0`."""
     nodes: list[GraphNode]
     stacks: list[list[UserFrame]]
-    """Lines of the program, the innermost first, then those that call it.
+    """For each place in the program, its line and the lines that call it, the innermost first.
 
-    A library's is there only where the operation is in a model of the library's, or has no line of the program.
+    A library's line comes before them where the operation is in a model of that library, and stands alone where no line
+    of the program leads to the operation.
     """
     left_out: int = 0
     """How many nodes were not kept, because the compile has too many."""
