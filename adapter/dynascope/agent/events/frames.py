@@ -17,6 +17,8 @@ from torch._dynamo.variables import constant as _constant
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.instructions import has_line
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.variables import class_names, is_variable
 from dynascope.agent.program.threads import hidden_frame
@@ -47,7 +49,7 @@ class LineEvents(Events):
             def starts_line(translator: Any, lineno: int) -> None:
                 if translator.lineno == lineno:
                     return
-                if not self.is_removed:
+                if not self.is_removed and has_line(translators.instruction(translator)):
                     with failures:
                         begins(translator, lineno)
                 with hidden_frame:

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames import resume, translators
+from dynascope.agent.internals.frames.instructions import has_line
 from dynascope.agent.internals.frames.resume import Place, first_places, is_at
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tape.instructions import FrameId
@@ -32,6 +33,8 @@ class Lines:
         """Whether the statement has already begun that line, also in front of the graph break that a resume function
         follows. Breakpoints have stopped there."""
         self._index = index
+        self._goes_back = False
+        """Whether control jumped back to an instruction without a line."""
         self._restored = False
         self._since_jump: set[int] = set()
         """The lines begun since the last jump back."""
@@ -52,7 +55,7 @@ class Lines:
         return begins
 
     def _begins(self, instruction: Any, index: int, line: int, is_restoring: bool) -> bool:
-        went_back = index <= self._index
+        went_back = self._goes_back or index <= self._index
         self._index = index
         if self.in_prologue:
             self._leave_prologue(instruction, is_restoring)
@@ -60,11 +63,14 @@ class Lines:
                 return False
             self.line = line
             return self.original is self.code or resume.begins_a_line(instruction, self.original)
+        if line == self.line and not went_back:
+            return False
+        self._goes_back = went_back and not has_line(instruction)
+        if not has_line(instruction):
+            return False
         if went_back:
             self._since_jump.clear()
             self._follows_break = False
-        elif line == self.line:
-            return False
         self.line = line
         return True
 

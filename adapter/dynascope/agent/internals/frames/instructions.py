@@ -56,6 +56,16 @@ def line_of(instruction: Any) -> int:
     return int(instruction.starts_line)
 
 
+def has_line(instruction: Any) -> bool:
+    """Whether an instruction has a line in the program (`Instruction.positions`, 2.0).
+
+    Python 3.11 gives none to the jump back at the end of a loop's body, and Dynamo gives it the line in front of it,
+    where the jump also comes from elsewhere: from an `if` that is not taken.
+    """
+    positions = instruction.positions
+    return positions is None or positions.lineno is not None
+
+
 def described(instructions: Sequence[Any]) -> list[Instruction]:
     """Return rows of plain attributes of Dynamo's `bytecode_transformation.Instruction` (2.0)."""
     index = {id(each): at for at, each in enumerate(instructions)}
