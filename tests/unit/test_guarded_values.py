@@ -34,6 +34,7 @@ SAME = [
     (["y.size()[0] == x.size()[0]"], "sizes of x, y"),
     (["L['n'] == 3", "n == 4", "2 <= n", "n < 5", "2 <= n and n <= 5"], "n"),
     (["___check_type_id(d, 4711), type=<class 'dict'>", "TYPE_MISMATCH(d)"], "type(d)"),
+    (["___check_fake_script_type(mesh, 4711), type=<class 'a.DeviceMesh'>"], "type(mesh)"),
     (["x is y", "L['y'] is L['x']", 'Duplicate tensors found: ["x", "y"]'], "whether x, y are one object"),
     (["tensor 'x' dispatch key set mismatch. expected A, actual B"], "dispatch keys of x"),
     (["___check_torch_function_mode_stack()"], "torch_function_modes"),

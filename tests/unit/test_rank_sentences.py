@@ -95,6 +95,16 @@ def test_a_value_is_told_at_the_first_line_that_runs() -> None:
     )
 
 
+def test_a_guard_of_both_is_told_before_a_value_that_one_reads() -> None:
+    def of(depth: str, after: int, *rows: Row) -> PartOfCall:
+        code = [f"L['self'].depth == {depth}"]
+        guard = model.Guard(path=PATH, line=12, expression="L['self'].depth", kind="EQUALS_MATCH", code=code)
+        return part([10, 11, 12, after], [*rows], [guard])
+
+    found = told(of("4", 13, (1, "value", "layer", "Linear module")), of("3", 14))
+    assert found.line == 12 and found.difference.endswith("self.depth is 4 in rank 1, and 3 in rank 0.")
+
+
 def test_an_operation_is_told_with_the_value_before_it() -> None:
     ours, theirs = (
         part([10, 11, 12], [(1, "value", "k", k), (2, "operation", "y", f"mul(x, {k})")]) for k in ("2", "3")

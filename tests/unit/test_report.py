@@ -418,3 +418,9 @@ def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.
     assert "dynascope run" in report(str(tmp_path_factory.mktemp("empty")), fails=True)
     (workspace / ".dynascope/facts.db").write_bytes(b"damaged" * 4000)
     assert "cannot be read" in report(fails=True)
+
+
+def test_what_two_processes_compile_alike_is_told_once(workspace: Path):
+    sample.write_sample(workspace)
+    text = report("--all")
+    assert text.count("0/1 fits any size of 2 or more") == 1 and "met x: f32[12, 16]\n" in text

@@ -190,7 +190,11 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         return _sentence(f"{sides[0]}, and {sides[1]}.")
     before = {each.kind: each for each in comparison.differences if each.row <= difference.row}
     guards = [each for each in difference.because if each.kind == "guard"]
-    cause = before.get("value") or next(iter(guards), None) or before.get("guard")
+    value = before.get("value")
+    candidates = [value, *guards, before.get("guard")]
+    if value is not None and None in (value.left, value.right):  # only one reads it, which the way that it goes causes
+        candidates = [*candidates[1:], value]
+    cause = next((each for each in candidates if each is not None), None)
     said = [sentence(comparison, structs.replace(difference, because=[]))]
     if cause is not None and cause is not difference:
         told = (_guarded(cause, names) if cause.kind == "guard" else None) or sentence(comparison, cause)

@@ -79,7 +79,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         if numbers is None:
             return ""
         fits |= numbers
-    told = "; ".join(
+    compiles = (
         _SERVED.format(
             compile=each.compile_id,
             symbol=each.symbol.replacement or each.symbol.name,
@@ -88,6 +88,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         )
         for each in served
     )
+    told = "; ".join(dict.fromkeys(compiles))  # several processes compile alike
     without = [number for number in others if number not in fits and number not in seen]
     if seen <= fits or (others and not without):
         return _OVER.format(served=told)

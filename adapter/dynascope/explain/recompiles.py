@@ -119,7 +119,8 @@ def _beginning(kind: RecompileKind, about: str) -> str:
 
 def _met(cause: Cause) -> str:
     """Return `made for 0, met 1, 2, 3`, with the values' name if it is not the cause's."""
-    name, values = readable(cause.name_of_values), ", ".join(cause.values)
+    # several processes meet the same values
+    name, values = readable(cause.name_of_values), ", ".join(dict.fromkeys(cause.values))
     if not values:
         return ""
     guard = next((each.guard for each in cause.entries if each.compile in cause.caused), cause.first.guard)

@@ -29,7 +29,8 @@ _UNMARKED = {"id": 0, "run": 0, "source": 0}
 _encode = msgspec.json.Encoder().encode
 _OF_PROCESS = re.compile(
     rb"(?<=__compiled_fn_)(?P<graph>\d+)_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}|\b0x[0-9a-f]{6,}"
-    rb"|(?P<check>___check_(?:type|obj)_id\([^\"]{1,999}?, )\d{9,}(?=\))"
+    rb"|(?P<check>___check_(?:type_id|obj_id|fake_script_type)\([^\"]{1,999}?, )\d{9,}(?=\))"
+    rb"|(?<=___check_metadata_)\d{9,}|(?<=___check_opaque_guard_fn_)\d{9,}"
     rb"|(?P<device>\b(?:cuda|xpu|hpu|npu):|\bdevice\(type='\w+', index=|, device=)(?P<index>\d+)(?!\d)"
 )
 """The name that Dynamo gives to a compiled graph, addresses, the identities of objects and indices of devices."""

@@ -73,7 +73,7 @@ _BOUND = re.compile(
 )
 """A number that is dynamic: `2 <= k`, `k < 5`."""
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("type", re.compile(r"___check_type_id\((?P<name>.+?), \d+\)")),
+    ("type", re.compile(r"___check_(?:type_id|fake_script_type)\((?P<name>.+?), \d+\)")),
     ("type", re.compile(r"TYPE_MISMATCH\((?P<name>.+)\)$")),
     ("identity", re.compile(r"___check_obj_id\((?P<name>.+?), \d+\)")),
     ("attribute", re.compile(r"(?:not )?___dict_contains\(.+, (?P<name>[^,]+)\)$")),

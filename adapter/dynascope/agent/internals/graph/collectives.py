@@ -10,6 +10,7 @@ import torch
 
 from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
+from dynascope.agent.internals.graph.redistributions import Redistribution, redistributions_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.user_stack import UserFrame
@@ -27,9 +28,9 @@ _MOST_VISITS = 2_000_000
 def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[Collective]:
     """Return the collectives of a graph, in order, each with its lines in files that `is_users`."""
     nodes = graph_module.graph.nodes
-    found = [node for node in nodes if _is_collective(node)]
+    found = [(node, implied) for node in nodes for implied in _implied(node)]
     reads_inputs = len(found) * len(nodes) <= _MOST_VISITS
-    return [_collective(node, is_users, reads_inputs) for node in found]
+    return [_collective(node, implied, is_users, reads_inputs) for node, implied in found]
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
@@ -38,7 +39,7 @@ def has_hidden_collectives(graph_module: Any) -> bool:
     It may run in another order than it is traced in, or never.
     """
     bodies = [each for each in graph_module.modules() if each is not graph_module and hasattr(each, "graph")]
-    return any(_is_collective(node) for body in bodies for node in body.graph.nodes)
+    return any(True for body in bodies for node in body.graph.nodes for _ in _implied(node))
 
 
 def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
@@ -70,7 +71,28 @@ def _is_collective(node: Any) -> bool:
     return namespace.startswith(_NAMESPACE) and not name.startswith(_NO_COLLECTIVES)
 
 
-def _collective(node: Any, is_users: Callable[[str], bool], reads_inputs: bool) -> Collective:
+def _implied(node: Any) -> list[Redistribution | None]:
+    """Return what a node communicates for: None for a collective, which says so itself."""
+    return [None] if _is_collective(node) else list(redistributions_of(node))
+
+
+def _collective(
+    node: Any, implied: Redistribution | None, is_users: Callable[[str], bool], reads_inputs: bool
+) -> Collective:
+    operation, group, takes = _called(node) if implied is None else (*implied[:2], _tensor(implied.tensor, 0))
+    places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
+    return Collective(
+        operation=operation,
+        group=group,
+        takes=takes,
+        inputs=tuple(sorted(_inputs(node))) if reads_inputs else (),
+        stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
+        is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
+    )
+
+
+def _called(node: Any) -> tuple[str, str, str]:
+    """Return the operation, the group and the tensors of a collective."""
     name = str(node.target).partition(".")[2].partition(".")[0]
     texts = [each for each in node.args if not isinstance(each, torch.fx.Node | tuple | list)]
     group = str(texts[-1]) if texts else ""
@@ -78,15 +100,8 @@ def _collective(node: Any, is_users: Callable[[str], bool], reads_inputs: bool) 
     settings = "" if is_uneven else ", ".join(map(str, texts[:-1]))
     first = 1 if is_uneven else 0
     taken = torch.fx.node.map_arg(node.args[0], lambda each: _tensor(example_of(each), first)) if node.args else ""
-    places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
-    return Collective(
-        operation=f"{name}({settings})" if settings else name,
-        group=group,
-        takes=taken if isinstance(taken, str) else ", ".join(map(str, taken)),
-        inputs=tuple(sorted(_inputs(node))) if reads_inputs else (),
-        stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
-        is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
-    )
+    takes = taken if isinstance(taken, str) else ", ".join(map(str, taken))
+    return f"{name}({settings})" if settings else name, group, takes
 
 
 def _tensor(example: Any, first: int) -> str:

@@ -1,0 +1,67 @@
+"""Operations on DTensors that need the other ranks are collectives, with the group of the mesh's dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+from dynascope.agent.internals.graph.collectives import collectives_of
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+from torch.testing._internal.distributed.fake_pg import FakeStore
+
+pytestmark = pytest.mark.second_leg
+
+
+@pytest.fixture
+def mesh() -> Iterator[DeviceMesh]:
+    """Ranks 2 by 2, of which this process is the first and the others do not exist."""
+    dist.init_process_group("fake", rank=0, world_size=4, store=FakeStore())
+    try:
+        yield init_device_mesh("cpu", (2, 2), mesh_dim_names=("data", "model"))
+    finally:
+        dist.destroy_process_group()
+
+
+def told(mesh: DeviceMesh, function: Callable[[Any], Any], placements: list[Any]) -> list[tuple[str, str, str]]:
+    """Return the operation, the tensor and the dimension of the mesh of each collective of a compiled function."""
+    torch._dynamo.reset()
+    graphs: list[Any] = []
+
+    def backend(graph_module: Any, inputs: object) -> Any:
+        graphs.append(graph_module)
+        return graph_module
+
+    torch.compile(function, backend=backend, fullgraph=True)(distribute_tensor(torch.ones(5, 8), mesh, placements))
+    groups = {mesh.get_group(name).group_name: name for name in ("data", "model")}
+    return [(each.operation, each.takes, groups[each.group]) for each in collectives_of(graphs[0], lambda path: True)]
+
+
+@pytest.mark.parametrize(
+    ("function", "collectives"),
+    [
+        (lambda x: x.redistribute(placements=[Replicate(), Replicate()]), ["Shard(dim=0) -> Replicate()"]),
+        (lambda x: x.redistribute(placements=[Shard(1), Replicate()]), ["Shard(dim=0) -> Shard(dim=1)"]),
+        (lambda x: x.redistribute(placements=[Shard(0), Shard(1)]), []),
+        (lambda x: x.sin() + 1, []),
+        (lambda x: x.t() * 2, []),
+        (lambda x: x.sum(0), []),
+    ],
+)
+def test_what_redistributes(mesh: DeviceMesh, function: Callable[[Any], Any], collectives: list[str]) -> None:
+    expected = [(f"redistribute({each})", "f32[5, 8]", "data") for each in collectives]
+    assert told(mesh, function, [Shard(0), Replicate()]) == expected
+
+
+def test_an_operator_that_needs_the_sum(mesh: DeviceMesh) -> None:
+    def function(x: Any) -> Any:
+        return x.sum(0).relu()
+
+    for number, name in enumerate(("data", "model")):
+        placements: list[Any] = [Replicate(), Replicate()]
+        placements[number] = Shard(0)
+        (found,) = told(mesh, function, placements)
+        assert found == (f"relu({Partial()!r} -> Replicate())", "f32[8]", name)
