@@ -22,6 +22,7 @@ LOADING = program("loading.py")
 EMPTY = program("empty_environment.py")
 CHILD = PROGRAMS / "never_hit" / "child.py"
 WORKING = program("compile_workers.py")
+SPAWNED_RANKS = program("spawned_ranks.py")
 
 
 def launch(path: Path, **more: Any) -> dict[str, Any]:
@@ -34,6 +35,8 @@ class Family:
     def __init__(self, spawn: Callable[..., DapClient], path: Path, *lines: int | Body) -> None:
         self.stops: list[tuple[bool, str]] = []
         """Of the children: whether at compile time, and the innermost frame."""
+        self.ranks: list[int] = []
+        """The numbers that children have told."""
         self._spawn, self._lines = spawn, {path: lines}
         self._children: list[threading.Thread] = []
         self.parent = self._new()
@@ -56,6 +59,7 @@ class Family:
             stop = Stop(child, event["body"])
             self.stops.append((stop.at_compile_time, stop.where()[0]))
             stop.resume()
+        self.ranks += [each["body"]["rank"] for each in child.events if each["event"] == "dynascopeRank"]
 
     def launch(self, configuration: Body) -> list[str]:
         """Run to the end through all of the parent's own stops: where those were."""
@@ -77,6 +81,14 @@ def test_a_forked_child_that_compiles_is_a_session_of_its_own(spawn: Callable[..
     assert seen == ["function [0/0]"] * 2 and family.stops == [(True, "function [0/0]")]
     output = family.parent.output("stdout")
     assert "parent 9.0 7" in output
+
+
+def test_ranks_that_python_spawns_tell_their_numbers(spawn: Callable[..., DapClient]) -> None:
+    family = Family(spawn, SPAWNED_RANKS, line(SPAWNED_RANKS, "traced"))
+    family.launch(launch(SPAWNED_RANKS))
+    assert family.stops == [(True, "step [0/0]")] * 2 and sorted(family.ranks) == [0, 1]
+    output = family.parent.output("stdout")
+    assert "rank 0 -> 6.0" in output and "rank 1 -> 6.0" in output
 
 
 ENDED_ALONE = """\

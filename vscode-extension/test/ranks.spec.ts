@@ -113,6 +113,19 @@ test('a worker of a rank, which has its name, does not take its place', () => {
   expect(follow(session('worker', 'Rank 1 (pid 4712)', rank))).toBeUndefined();
 });
 
+test('a process that Python has started is a rank, and has its name, once it has joined the others', async () => {
+  const spawned = { ...session('s', 'Subprocess 4712', session('job', 'Debug')), configuration: { subProcessId: 4712 } };
+  const tracker = follow(spawned) ?? expect.fail();
+  stop(tracker);
+  expect(await rows()).toEqual([]);
+  for (const rank of [1, 1]) tracker.onDidSendMessage({ type: 'event', event: 'dynascopeRank', body: { rank } });
+  expect(spawned.name).toBe('Rank 1 (pid 4712)');
+  begin(0, []);
+  expect(await rows()).toEqual(['ranks 0, 1  running']);
+  tracker.onDidSendMessage({ type: 'event', event: 'terminated' });
+  expect(await rows()).toEqual(['rank 0  running']);
+});
+
 test('a rank that torchrun has started anew stays when the session before it ends', async () => {
   const before = begin(0, [MAIN]);
   stop(begin(0, [STEP]));

@@ -53,6 +53,12 @@ class Stopping(FromAgent, tag="stopping"):
     """Whether it is a line of a compile that has ended: the user looks at it, and nothing has stopped there."""
 
 
+class RankJoined(FromAgent, tag="rankJoined"):
+    """The process has joined the process group of all ranks of a job (`init_process_group`), as this rank."""
+
+    rank: int
+
+
 class Resumed(FromAgent, tag="resumed"):
     """The thread has been resumed; every id of its stop is invalid, and its `documents` are removed."""
 

@@ -14,6 +14,8 @@ import jsonschema
 SCHEMA_IN_DEBUGPY = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 NOT_IN_SCHEMA = {"debugpySystemInfo", "dynascopeCompare", "dynascopeSay", "dynascopeTimeline"}
 """A request of debugpy's own that is passed on, and those of Dynascope's own."""
+EVENTS_NOT_IN_SCHEMA = {"dynascopeRank"}
+"""Events of Dynascope's own."""
 NEWER_CAPABILITIES = {"breakpointModes"}
 """Of DAP 1.65, which the schema in debugpy is older than."""
 
@@ -56,7 +58,8 @@ def _definition(message: Message) -> str | None:
             command = str(message.get("command"))
             return None if command in NOT_IN_SCHEMA else f"{_capitalised(command)}Request"
         case "event":
-            return f"{_capitalised(str(message.get('event')))}Event"
+            event = str(message.get("event"))
+            return None if event in EVENTS_NOT_IN_SCHEMA else f"{_capitalised(event)}Event"
         case "response" if not message.get("success"):
             return "ErrorResponse" if message.get("body") else "Response"
         case "response":

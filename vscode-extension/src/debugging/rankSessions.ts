@@ -3,7 +3,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import * as vscode from 'vscode';
 import type { Frame } from './rankStacks';
 
-/** What the adapter names the session of a rank. */
+/** The name of the session of a rank: by the adapter for torchrun's, else given once the process has joined the others. */
 const NAME = /^Rank (\d+) \(pid /;
 const RESUMING = new Set(['continue', 'next', 'stepIn', 'stepOut', 'goto', 'stepBack', 'reverseContinue', 'restartFrame']);
 
@@ -102,10 +102,31 @@ export class Jobs {
     return (active && this.jobs.get(rootOf(active).id)) ?? this.jobs.values().next().value ?? new Map<number, Rank>();
   }
 
-  /** Follows the messages of a session that is a rank's; a rank's own children have its name, too. */
+  /** Follows the messages of a session that is, or becomes, a rank's; a rank's own children have its name, too. */
   readonly tracker = (session: vscode.DebugSession): vscode.DebugAdapterTracker | undefined => {
-    const number = Number(NAME.exec(session.name)?.[1]);
-    if (Number.isNaN(number) || !session.parentSession || NAME.test(session.parentSession.name)) return undefined;
+    if (!session.parentSession || NAME.test(session.parentSession.name)) return undefined;
+    let joined: { readonly rank: Rank; readonly leave: () => void } | undefined;
+    const number = NAME.exec(session.name)?.[1];
+    if (number !== undefined) joined = this.join(session, Number(number));
+    const event = (message: DebugProtocol.Event): void => {
+      if (message.event === 'dynascopeRank' && !joined) {
+        const { rank } = message.body as { readonly rank: number };
+        session.name = `Rank ${rank} (pid ${session.configuration.subProcessId})`;
+        joined = this.join(session, rank);
+      } else if (message.event === 'terminated') joined?.leave();
+      else joined?.rank.event(message);
+    };
+    return {
+      onWillReceiveMessage: (message: DebugProtocol.Request) => joined?.rank.request(message),
+      onDidSendMessage(message: DebugProtocol.ProtocolMessage) {
+        if (message.type === 'response') joined?.rank.response(message as DebugProtocol.Response);
+        else if (message.type === 'event') event(message as DebugProtocol.Event);
+      },
+      onWillStopSession: () => joined?.leave(),
+    };
+  };
+
+  private join(session: vscode.DebugSession, number: number): { readonly rank: Rank; readonly leave: () => void } {
     const { id } = rootOf(session);
     const job = this.jobs.get(id) ?? new Map<number, Rank>();
     const rank = new Rank(session, this.changed);
@@ -117,17 +138,8 @@ export class Jobs {
       if (!job.size) this.jobs.delete(id);
       this.changed();
     };
-    return {
-      onWillReceiveMessage: (message: DebugProtocol.Request) => rank.request(message),
-      onDidSendMessage(message: DebugProtocol.ProtocolMessage) {
-        if (message.type === 'response') rank.response(message as DebugProtocol.Response);
-        if (message.type !== 'event') return;
-        if ((message as DebugProtocol.Event).event === 'terminated') leave();
-        else rank.event(message as DebugProtocol.Event);
-      },
-      onWillStopSession: leave,
-    };
-  };
+    return { rank, leave };
+  }
 }
 
 function rootOf(session: vscode.DebugSession): vscode.DebugSession {

@@ -35,9 +35,13 @@ class RaisedTimeouts:
     (measured with gloo, torch 2.13).
     """
 
-    def __init__(self, say: Callable[[str], object]) -> None:
-        """Tell the user once, with `say`, in the first rank."""
+    def __init__(self, say: Callable[[str], object], joined: Callable[[int], object]) -> None:
+        """Tell the user once, with `say`, in the first rank.
+
+        `joined` is called with the rank of this process, once it is known.
+        """
         self._say = say
+        self._joined = joined
         self._events = Events()
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
@@ -82,6 +86,9 @@ class RaisedTimeouts:
         """Make the group of `init_process_group` or `new_group`, for whose ranks gloo waits at once."""
         given = inspect.signature(original).bind(*args, **kwargs)
         asked, name = given.arguments.get("timeout"), given.arguments["group_name"]
+        is_of_all = not given.arguments["global_ranks_in_group"]
+        if is_of_all and given.arguments["group_size"] > 1:
+            self._joined(given.arguments["group_rank"])
         if not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
             self._asked.pop(name, None)
             return original(*args, **kwargs)
@@ -89,7 +96,7 @@ class RaisedTimeouts:
         options = given.arguments.get("backend_options")
         if isinstance(getattr(options, "_timeout", None), timedelta):
             given.arguments["backend_options"] = _with_longer_timeout(options)
-        if not given.arguments["global_ranks_in_group"]:  # the group of all ranks
+        if is_of_all:
             if self._store is not None:  # torch has set it since the ranks met
                 given.arguments["store"].set_timeout(LONGEST_STOP)
             self._tell(asked, given.arguments["group_rank"], given.arguments["group_size"])

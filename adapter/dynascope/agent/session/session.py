@@ -27,7 +27,7 @@ from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.session.timeline import TimelineEvents
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
 from dynascope.agent.suspension.stops import CompileStops
-from dynascope.wire.from_agent import ConsoleOutput, DynamoReady
+from dynascope.wire.from_agent import ConsoleOutput, DynamoReady, RankJoined
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
 
@@ -54,7 +54,7 @@ class AgentSession(SuspensionObserver):
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
         self._settings = Configure(id=0)
         self._end_recording: Callable[[], None] = lambda: None
-        self._raised_timeouts = RaisedTimeouts(self._say)
+        self._raised_timeouts = RaisedTimeouts(self._say, lambda rank: send(RankJoined(rank)))
 
         breakpoints = self.breakpoints = BreakpointKinds(send)
         changed = breakpoints.changed

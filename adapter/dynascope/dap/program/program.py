@@ -31,6 +31,7 @@ from dynascope.wire.from_agent import (
     ConsoleOutput,
     DynamoReady,
     Invalidated,
+    RankJoined,
     Resumed,
     SourcesLoaded,
     Stopping,
@@ -272,6 +273,8 @@ class Program(ABC):
                 self._invalidated(notice)
             case ConsoleOutput():
                 self._output(notice)
+            case RankJoined():
+                self.client.event("dynascopeRank", {"rank": notice.rank})
             case DynamoReady(missing=[_, *_]):
                 self.say(
                     f"no compile-time stops: torch {notice.torch_version} lacks {', '.join(notice.missing)}. "
