@@ -17,6 +17,8 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # this folder, so that its modules do not shadow others
 
 import contextlib
+import functools
+import importlib
 import importlib.util
 import inspect
 import os
@@ -28,10 +30,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+_PATH = [*sys.path]
 _LIBRARIES_VARIABLE = "PYDEVD_GDB_SCAN_SHARED_LIBRARIES"
 """With it users choose the libraries of which gdb reads the symbols."""
 _FEW_LIBRARIES = "--init-eval-command='set auto-solib-add off' --eval-command='sharedlibrary lib(c|dl)[.-]'"
 """Those that can have `dlopen`, the one function of a library that gdb calls."""
+_BUNDLE = ("_pydevd_bundle", "_pydevd_bundle.pydevd_runpy")
 _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 """gdb gives up its call when the program gets a signal, be it one that Python ignores; then the program crashes."""
 
@@ -68,6 +72,7 @@ def attach_if_waited_for(address: tuple[str, int], folder: str, code: str) -> No
     import threading
 
     api: Any
+    log: Any
     try:
         connection = socket.create_connection(address, 10)
     except OSError:
@@ -83,15 +88,17 @@ def attach_if_waited_for(address: tuple[str, int], folder: str, code: str) -> No
         sys.path.remove(folder)
         if not is_set:
             del os.environ[warned]
-    start, names = api._settrace, vars(sys.modules["pydevd"])
-    connect = names["start_client"]
+    start, names, log = api._settrace, vars(sys.modules["pydevd"]), sys.modules["debugpy.common.log"]
+    connect, describe = names["start_client"], log.describe_environment
     names["start_client"] = lambda host, port: connection
     # else the program would wait here until it is configured: for ever, if the adapter has ended
     api._settrace = functools.partial(start, wait_for_ready_to_run=False)
+    # which reads the metadata of every installed package, in the program
+    log.describe_environment = lambda header: describe(header) if log.log_dir is not None else None
     try:
         exec(code, {})
     finally:
-        api._settrace, names["start_client"] = start, connect
+        api._settrace, names["start_client"], log.describe_environment = start, connect, describe
     try:
         has_ended = not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
@@ -124,15 +131,42 @@ def use() -> None:
     servers.subprocess = types.SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
 
 
+class _Deferred(types.ModuleType):
+    """A module that is imported when anything of it is used that is not set here."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for each in [each for each, module in sys.modules.items() if isinstance(module, _Deferred)]:
+            del sys.modules[each]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def _without_pydevd(folder: str) -> None:
+    """Leave pydevd out of this process, which takes most of its time and only needs to know where it is.
+
+    `debugpy.server.cli` imports it (debugpy 1.8.20).
+    """
+    if "--log-to" in sys.argv or "DEBUGPY_LOG_DIR" in os.environ:
+        return
+    api, pydevd, bundle, runpy = map(_Deferred, ("debugpy.server.api", "pydevd", *_BUNDLE))
+    api.ensure_logging = lambda: None  # type: ignore[attr-defined]
+    pydevd.__file__ = os.path.join(folder, "pydevd.py")
+    bundle.pydevd_runpy = runpy  # type: ignore[attr-defined]
+    for module in (api, pydevd, bundle, runpy, _Deferred("debugpy._vendored.force_pydevd")):
+        sys.modules[module.__name__] = module
+
+
 def main() -> None:
     """Inject debugpy with its own command line."""
     script = sys.argv.pop(1)
-    folder = os.path.dirname(script)
+    folder, vendored = os.path.dirname(script), os.path.join(script, "_vendored", "pydevd")
+    _without_pydevd(vendored)
     sys.path.insert(0, folder)
     from debugpy.server import cli
 
     del sys.path[0]
-    sys.path.append(os.path.join(script, "_vendored", "pydevd", "pydevd_attach_to_process"))
+    sys.path.append(os.path.join(vendored, "pydevd_attach_to_process"))
     import add_code_to_python_process as attaching  # type: ignore[import-not-found]
 
     attaching.subprocess = types.SimpleNamespace(check_call=lambda command, shell, env: _run_gdb(command, env))
@@ -153,10 +187,10 @@ def _injection(run: Callable[..., None], options: Any, folder: str) -> Callable[
 def _run_gdb(command: str, env: dict[str, str]) -> None:
     """Run gdb with the symbols of few libraries, or of all when those do not suffice."""
     few = "" if _LIBRARIES_VARIABLE in env or not command.startswith("gdb ") else _FEW_LIBRARIES
-    if command.startswith("gdb "):
-        command = shlex.join(gdb_command() or ["gdb"]) + command.removeprefix("gdb")
     for libraries in dict.fromkeys((few, "")):
-        code, output = _run(command.replace(" --batch ", f" --batch {_IGNORE_SIGNALS} {libraries} ", 1), env)
+        code, output = _run(
+            command.replace(" --batch ", f" --batch --readnever {_IGNORE_SIGNALS} {libraries} ", 1), env
+        )
         if b'No symbol "' not in output:
             break
     with contextlib.suppress(OSError):  # the adapter has ended
@@ -166,20 +200,37 @@ def _run_gdb(command: str, env: dict[str, str]) -> None:
 
 
 def _run(command: str, env: dict[str, str]) -> tuple[int, bytes]:
-    """Run a command of a shell; its streams do not end with those of this process.
+    """Run a command; its streams do not end with those of this process.
 
     When the adapter has ended, gdb would end, too, in the middle of its call into the program, which would then crash.
     """
+    arguments = shlex.split(command)
+    become = functools.partial(_become_gdb, arguments, env) if arguments[0] == "gdb" and has_package() else None
     reading, writing = os.pipe()
     try:
         process = subprocess.Popen(
-            command, shell=True, env=env, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            arguments,
+            env=env,
+            preexec_fn=become,
+            stdin=reading,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         output, _ = process.communicate()
     finally:
         os.close(reading)
         os.close(writing)
     return process.returncode, output
+
+
+def _become_gdb(arguments: list[str], env: dict[str, str]) -> None:
+    """Replace this process with the package's gdb, as `python -m gdb_for_pwndbg.gdb` does, which takes longer."""
+    from gdb_for_pwndbg import gdb  # type: ignore[import-untyped]
+
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv, sys.path[:] = arguments, _PATH
+    gdb.main()
 
 
 if __name__ == "__main__":

@@ -142,8 +142,8 @@ def test_gdb_gets_all_libraries_when_few_are_not_enough(
 ):
     (tmp_path / "gdb").write_text(GDB)
     (tmp_path / "gdb").chmod(0o755)
-    monkeypatch.setattr(debugpy_injector, "gdb_command", lambda: [str(tmp_path / "gdb")])
-    environment = {**os.environ}
+    monkeypatch.setattr(debugpy_injector, "has_package", lambda: False)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     if chosen:
         environment["PYDEVD_GDB_SCAN_SHARED_LIBRARIES"] = "libmine"
     debugpy_injector._run_gdb("gdb --pid 1 --batch --eval-command='detach'", environment)
