@@ -35,7 +35,6 @@ _LIBRARIES_VARIABLE = "PYDEVD_GDB_SCAN_SHARED_LIBRARIES"
 """With it users choose the libraries of which gdb reads the symbols."""
 _FEW_LIBRARIES = "--init-eval-command='set auto-solib-add off' --eval-command='sharedlibrary lib(c|dl)[.-]'"
 """Those that can have `dlopen`, the one function of a library that gdb calls."""
-_BUNDLE = ("_pydevd_bundle", "_pydevd_bundle.pydevd_runpy")
 _IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
 """gdb gives up its call when the program gets a signal, be it one that Python ignores; then the program crashes."""
 
@@ -143,18 +142,21 @@ class _Deferred(types.ModuleType):
 
 
 def _without_pydevd(folder: str) -> None:
-    """Leave pydevd out of this process, which takes most of its time and only needs to know where it is.
+    """Put modules without content in the place of pydevd's.
 
-    `debugpy.server.cli` imports it (debugpy 1.8.20).
+    `debugpy.server.cli` imports it (debugpy 1.8.20), which takes most of the time here. It only asks where pydevd is.
     """
     if "--log-to" in sys.argv or "DEBUGPY_LOG_DIR" in os.environ:
         return
-    api, pydevd, bundle, runpy = map(_Deferred, ("debugpy.server.api", "pydevd", *_BUNDLE))
-    api.ensure_logging = lambda: None  # type: ignore[attr-defined]
-    pydevd.__file__ = os.path.join(folder, "pydevd.py")
-    bundle.pydevd_runpy = runpy  # type: ignore[attr-defined]
-    for module in (api, pydevd, bundle, runpy, _Deferred("debugpy._vendored.force_pydevd")):
-        sys.modules[module.__name__] = module
+    known: dict[str, dict[str, Any]] = {
+        "debugpy._vendored.force_pydevd": {},
+        "debugpy.server.api": {"ensure_logging": lambda: None},
+        "pydevd": {"__file__": os.path.join(folder, "pydevd.py")},
+        "_pydevd_bundle": {"pydevd_runpy": None},  # which runs programs
+    }
+    for name, attributes in known.items():
+        sys.modules[name] = _Deferred(name)
+        vars(sys.modules[name]).update(attributes)
 
 
 def main() -> None:
@@ -224,7 +226,10 @@ def _run(command: str, env: dict[str, str]) -> tuple[int, bytes]:
 
 
 def _become_gdb(arguments: list[str], env: dict[str, str]) -> None:
-    """Replace this process with the package's gdb, as `python -m gdb_for_pwndbg.gdb` does, which takes longer."""
+    """Replace this process with the package's gdb.
+
+    `python -m gdb_for_pwndbg.gdb` does the same, and starts Python for it.
+    """
     from gdb_for_pwndbg import gdb  # type: ignore[import-untyped]
 
     os.environ.clear()

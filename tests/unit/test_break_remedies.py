@@ -132,12 +132,19 @@ while error.item() > 1:
 if bad: raise ValueError(x.item())
 assert n > 0, f"{x.item()}"
 while n < 3: n = n + x.item()
+if np.random.rand() < 0.5:
+    x = x * 2
+if x.random() < 0.5 or random.random() < x.item():
+    x = x * 2
 """
 
 
 @pytest.mark.parametrize(
     ("line", "first"),
-    [(1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")],
+    [
+        *((1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")),
+        *((8, "Draw random numbers"), (10, "Keep it")),
+    ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):
     file = tmp_path / "numbers.py"

@@ -10,10 +10,13 @@ import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 from dynascope.explain.coming_recompiles import not_yet_met
-from dynascope.explain.problem import Place, Problem
+from dynascope.explain.graph_breaks import set_called
+from dynascope.explain.of_launch import set_roots
+from dynascope.explain.problem import Note, Place, Problem
 from dynascope.explain.ranking import is_of_library, ranking
 from dynascope.facts import model
 from dynascope.report.told_as_json import schema
+from msgspec import structs
 
 from tests.support.facts import sample
 from tests.support.report_schema import PATH
@@ -76,6 +79,37 @@ def test_what_every_call_compiles_again_comes_before_what_takes_long():
     coming = problem("self.step will not be 3", "willRecompile", "train.py", "", 1)
     found = ranking([sized, coming, counted], compiles)
     assert [(each.problem.id, each.follow) for each in found.first] == [("self.step", [coming]), ("size", [])]
+
+
+def test_a_break_that_leaves_a_function_uncompiled_is_charged_with_what_is_compiled_there():
+    def called(id: int, name: str, function: str, seconds: float) -> model.Compile:
+        return structs.replace(compile(id, seconds), compile_id=name, function=function)
+
+    broken = problem("broken", "graphBreak")
+    broken.leaves, broken.compiles = [1], [1]
+    compiles = [called(1, "0/0", "f", 9.0), called(2, "1/0", "g", 2.0), called(3, "1/1", "g", 4.0)]
+    compiles += [called(4, "2/0", "h", 8.0), called(5, "3/0", "k", 1.0)]
+    callers = {1: "main", 2: "f", 3: "f", 4: "main", 5: "f"}
+    calls = {number: model.CompiledCall([], "train.py", 7, name) for number, name in callers.items()}
+    set_called([broken], {each.id: each for each in compiles}, calls.get)
+    assert broken.leads_to == [2, 3, 5] and broken.calls == []
+    assert [each.text for each in broken.notes] == ["compiled by themselves, for they are called there: g and k"]
+    assert [each.seconds for each in ranking([broken], compiles).first] == [7.0]
+
+
+def test_what_is_called_where_a_callee_breaks_follows_from_the_break():
+    """`main` calls `f` at line 9, and `f` calls `hook` at line 3, which breaks: `hook` is then compiled by itself."""
+    broken = problem("broken", "graphBreak", "train.py", "", 1, 2)
+    places = [Place("train.py", 3), Place("train.py", 9)]
+    broken.notes = [Note(kind="caller", text="called from", place=each) for each in places]
+    compiles = [structs.replace(compile(number, 1.0), compile_id=f"{number - 1}/0") for number in range(1, 5)]
+    lines = {1: 9, 2: 3, 3: 3, 4: 9}
+    calls = {number: model.CompiledCall([], "train.py", line, "f") for number, line in lines.items()}
+    set_called([broken], {each.id: each for each in compiles}, calls.get)
+    assert broken.leads_to == broken.calls == [2, 3]
+    sized, other = problem("sized", "recompile", "train.py", "", 3), problem("other", "recompile", "train.py", "", 4)
+    set_roots([broken], [sized, other])
+    assert (sized.root, other.root) == ("broken", "")
 
 
 def test_nothing_is_coming_once_the_value_is_dynamic():

@@ -152,7 +152,10 @@ def test_a_backend_and_a_parameter_that_needs_a_gradient_or_not():
     hint = "consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters"
     guard = "tensor 'weight' requires_grad mismatch. expected requires_grad=1"
     assert remedies([guard], [hint])[0].startswith("Call it with the same `requires_grad`")
-    assert remedies(["tensor 'weight' size mismatch at index 0. expected 2, actual 3"], [hint])[0] == hint
+    assert remedies(["tensor 'weight' size mismatch at index 0. expected 2, actual 3"], [hint])[0] == (
+        "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False`, which "
+        "lets them become dynamic."
+    )
 
 
 def test_a_key_of_a_dict_is_no_attribute():

@@ -85,6 +85,7 @@ _RULES = (
         ("Compare in the graph, `torch.isclose(a, b).all()` or `(a == b).all()`, and keep the result a tensor.",),
         r"aten\.(?:allclose|equal)\b",
     ),
+    _Rule("GB0033 GB0124 GB0170", (_DRAW,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import callers, effect, is_torch
@@ -20,6 +21,7 @@ from dynascope.explain.problem import (
     same_text,
     where,
 )
+from dynascope.explain.remedies import listed
 from dynascope.facts import model
 from dynascope.facts.break_message import brief, consequences
 from dynascope.facts.break_subject import Broken, subject_of
@@ -28,10 +30,14 @@ from dynascope.facts.distinct import Distinct
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 """The address of PyTorch's page about one type of graph break."""
 Breaks = Sequence[Distinct[model.GraphBreak]]
+_CALLED = "compiled by themselves, for they are called there: {}"
 Symbols = Callable[[int, str], model.Symbol | None]
 """Return the symbol of a compile that has this name."""
 _DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
 _EXPRESSION = "data-dependent expression"
+_UNCOMPILED = ("function uncompiled", "rest uncompiled")
+_MOST_CALLS = 1000
+"""The most compiles of which the call is read."""
 
 
 def title(found: Broken) -> str:
@@ -85,9 +91,54 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         notes=[*_led_to(same), *_origins(same[0], symbols), *callers(fact), *_more_chains(same)],
         compiles=compiles,
         count=sum(each.fact.count for each in same),
+        leaves=compiles_of(each for each in same if each.fact.effect in _UNCOMPILED),
         registry_id=fact.registry_id,
         is_error=any(each.fact.effect == "raised" for each in same),
     )
+
+
+def set_called(
+    breaks: Sequence[Problem],
+    compiles: Mapping[int, model.Compile],
+    call: Callable[[int], model.CompiledCall | None],
+) -> None:
+    """Say of breaks which functions are compiled by themselves because of them.
+
+    They are called at a line at which a graph breaks, for a callee breaks it, or in a function that a break leaves
+    uncompiled; else they would be part of another graph. `call` returns the call for which a function was compiled.
+    """
+    called = {}
+    for each in islice((each for each in compiles.values() if each.resumes_at is None), _MOST_CALLS if breaks else 0):
+        found = call(each.id)
+        if found is not None and found.path:
+            called[each.id] = found
+    for one in breaks:
+        left = {_function(compiles[number]) for number in one.leaves if number in compiles}
+        lines = {line for number in one.compiles for line in _below(one, called.get(number))}
+        names: dict[str, None] = {}
+        for number, found in called.items():
+            compile = compiles[number]
+            if number in one.compiles and _function(compile) in left:
+                continue
+            if (found.path, found.line) in lines:
+                one.leads_to.append(number)
+                one.calls.append(number)
+            elif (compile.run, found.path, found.function) in left:
+                one.leads_to.append(number)
+                names[compile.function] = None
+        if names:
+            one.notes.append(Note(kind="calls", text=_CALLED.format(listed([*names]))))
+
+
+def _function(compile: model.Compile) -> tuple[int, str, str]:
+    return compile.run, compile.path, compile.function
+
+
+def _below(broken: Problem, root: model.CompiledCall | None) -> list[tuple[str, int]]:
+    """Return the lines of a break's callers from the compiled function inward."""
+    places = [(note.place.path, note.place.line) for note in broken.notes if note.kind == "caller" and note.place]
+    at = None if root is None else next((n for n, each in enumerate(places) if each == (root.path, root.line)), None)
+    return places[:at] if at is not None else []
 
 
 def _effects(same: Breaks, is_before_graph: bool) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from dynascope.explain.coming_recompiles import coming_recompiles, not_yet_met
 from dynascope.explain.failures import failed_compiles, skipped_frames
-from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.graph_breaks import graph_breaks, set_called
 from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
 from dynascope.explain.problem import Identities, Note, Problem
 from dynascope.explain.recompiles import recompiles
@@ -52,9 +52,11 @@ class ProblemsOfLaunch(Struct, dict=True):
     @cached_property
     def breaks(self) -> list[Problem]:
         """Return the graph breaks, from which other problems may follow."""
-        return graph_breaks(
+        found = graph_breaks(
             apart(self._facts("graph_breaks")), empty(self.compiles), self._identities(), symbols=self._symbol
         )
+        set_called(found, self.by_number, self.reader.call)
+        return found
 
     @property
     def problems(self) -> list[Problem]:
@@ -113,7 +115,7 @@ class ProblemsOfLaunch(Struct, dict=True):
 
     def _rooted(self, found: list[Problem]) -> list[Problem]:
         """Say of which graph break the problems of what follows one are, and return all of them."""
-        if any(each.resumes_at is not None for each in found):
+        if any(each.resumes_at is not None for each in found) or any(each.calls for each in self.breaks):
             set_roots(self.breaks, found)
         return found
 
@@ -146,14 +148,20 @@ def empty(compiles: Iterable[model.Compile]) -> set[int]:
 
 
 def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
-    """Say of problems of what follows a graph break that they follow from it."""
+    """Say of problems that they follow from a graph break.
+
+    They are of what follows it, or of a function that is called where it breaks.
+    """
     known: dict[tuple[str, int], Problem] = {}
     for each in breaks:
         callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
         for place in (each.place, *callers):
             known.setdefault((place.path, place.line), each)
+    by_compile = {number: each for each in breaks for number in each.calls}
     for each in others:
         found = known.get((each.place.path, each.place.line)) if each.resumes_at is not None else None
+        if found is None and all(number in by_compile for number in each.compiles):
+            found = next((by_compile[number] for number in each.compiles), None)
         if found is not None:
             each.root = found.id
             each.notes.append(Note(kind="root", text="follows from the graph break at", place=found.place))

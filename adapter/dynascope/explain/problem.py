@@ -15,7 +15,7 @@ from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.file_names import short_name
 
-NoteKind = Literal["led to", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
+NoteKind = Literal["led to", "calls", "caller", "more callers", "more chains", "guard", "symbol", "compile", "root"]
 LONGEST_TITLE = 70
 _LEAST_TITLE = 45
 """A title is cut between words unless that makes it shorter than this."""
@@ -77,6 +77,12 @@ class Problem(Struct, kw_only=True):
     compiles: list[int] = field(default_factory=list)
     count: int = 1
     """How often it happened."""
+    leaves: list[int] = field(default_factory=list)
+    """The compiles whose function, or the rest of it, a graph break leaves uncompiled."""
+    leads_to: list[int] = field(default_factory=list)
+    """The compiles of functions that are compiled by themselves because of a graph break."""
+    calls: list[int] = field(default_factory=list)
+    """Of these the compiles of functions that are called where the graph breaks."""
     registry_id: str | None = None
     is_error: bool = False
     root: str = ""

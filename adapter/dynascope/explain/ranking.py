@@ -102,9 +102,10 @@ def is_of_library(path: str) -> bool:
 def _due_to(each: Problem, resumed: dict[tuple[str, int], set[int]]) -> set[int]:
     """Return the numbers of the compiles that there are because of a problem.
 
-    After a graph break they are those of what follows it, in its function or in one that calls it.
+    After a graph break they are those of what follows it, in its function or in one that calls it, and those of
+    functions that are compiled by themselves because of it.
     """
     if each.kind != "graphBreak":
         return set(each.compiles)
     places = [each.place, *(note.place for note in each.notes if note.kind == "caller" and note.place is not None)]
-    return {number for place in places for number in resumed.get((place.path, place.line), ())}
+    return {*each.leads_to, *(number for place in places for number in resumed.get((place.path, place.line), ()))}

@@ -223,23 +223,34 @@ _DUPLICATES = (
 _PARAMETERS = "force_parameter_static_shapes"
 """In a hint of torch's for each recompile because of a parameter, which helps where its size has changed."""
 _ATTRIBUTE = "allow_unspec_int_on_nn_module"
+_OF_PARAMETERS = (
+    "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False`, which lets "
+    "them become dynamic."
+)
 _OF_ATTRIBUTE = f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`, or keep the number in a tensor."
 
 
 def remedies_of(cause: Cause) -> list[str]:
     """Return what helps against a cause: Dynamo's hints, then Dynascope's."""
-    own = [_OF_ATTRIBUTE if _ATTRIBUTE in each.hint else each.hint for each in cause.entries if each.hint]
-    return remedies([each.guard for each in cause.entries], own, cause.known)
+    hints = [each.hint for each in cause.entries if each.hint]
+    return remedies([each.guard for each in cause.entries], hints, cause.known)
 
 
 def remedies(guards: Sequence[str], hints: Sequence[str], known: Known = NOTHING) -> list[str]:
     """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's."""
     kind = guarded_value(guards[0]).kind
-    hints = [hint for hint in hints if kind == "size" or _PARAMETERS not in hint]
+    hints = [_in_own_words(hint) for hint in hints if kind == "size" or _PARAMETERS not in hint]
     slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
     if RANGE_OF_MARK in hints or (hints and all(map(is_bound_of_two, guards))):
         return list(dict.fromkeys([*slots, *hints]))
     return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), known)]))
+
+
+def _in_own_words(hint: str) -> str:
+    """Return a hint of torch's, or what Dynascope says in its place."""
+    return next(
+        (text for name, text in ((_ATTRIBUTE, _OF_ATTRIBUTE), (_PARAMETERS, _OF_PARAMETERS)) if name in hint), hint
+    )
 
 
 def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:

@@ -23,8 +23,9 @@ _LONGEST = 400
 """The most lines of a statement that is read."""
 
 
-Branch = Literal["", "raises", "loop"]
-"""`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop."""
+Branch = Literal["", "raises", "loop", "random"]
+"""`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop;
+`random`: one whose condition has a random number of NumPy's, `if np.random.rand() < 0.5`."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -45,6 +46,8 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
         return ""
     if is_of_call and not (_calls([found.test]) and not _calls(_others(found), until=line - first + 1)):
         return ""
+    if any(_draws(each) for each in ast.walk(found.test)):
+        return "random"
     if isinstance(found, ast.If):
         return next(filter(None, map(_of_side, (found.body, found.orelse))), "")
     return "loop" if isinstance(found, ast.While) else "raises"
@@ -89,6 +92,14 @@ def _calls(parts: Sequence[ast.AST], until: int | None = None) -> bool:
     """Whether there is a call, on one of the first lines only."""
     nodes = (node for part in parts for node in ast.walk(part))
     return any(isinstance(node, ast.Call) and (until is None or node.lineno <= until) for node in nodes)
+
+
+def _draws(node: ast.AST) -> bool:
+    """Whether it is a call of a function of `np.random`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    module = node.func.value
+    return isinstance(module, ast.Attribute) and module.attr == "random" and isinstance(module.value, ast.Name)
 
 
 def _of_side(statements: list[ast.stmt]) -> Branch:

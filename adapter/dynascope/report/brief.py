@@ -24,8 +24,8 @@ _LONGEST_CODE = 100
 
 def print_brief(summary: Summary, sources: Sources, console: Console, further: Further) -> None:
     """Print what to mend first, in at most forty lines for most programs."""
-    print_heading(summary, console, further)
     found = ranking(summary.problems, summary.compiles)
+    print_heading(summary, console, further, says_whole=not found.first)
     for each in found.first[:_TOLD]:
         print_told(each, sources, console)
     rest = found.first[_TOLD:]
@@ -58,11 +58,14 @@ def print_told(each: Ranked, sources: Sources, console: Console) -> None:
         console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")
     for detail in problem.details[:1] if problem.kind == "backendFailure" else ():
         console.print(f"  {escape(one_line(detail))}")
-    for note in [note for note in problem.notes if note.kind == "led to"][:1]:
-        at = f" at {where(note.place)}" if note.place is not None else ""
-        console.print(f"  {escape(note.text)} {escape(': '.join([note.subject, *note.details[:1]]))}{at}")
     for remedy in problem.remedies[:1]:
         console.print(f"  [green]hint[/] {escape(remedy)}")
+    if problem.leaves:
+        calls = [note.text for note in problem.notes if note.kind == "calls"]
+        console.print(f"  {escape(one_line('; '.join([problem.effect, *calls])))}")
+    for note in [note for note in problem.notes if note.kind == "led to" and not problem.leaves][:1]:
+        at = f" at {where(note.place)}" if note.place is not None else ""
+        console.print(f"  {escape(note.text)} {escape(': '.join([note.subject, *note.details[:1]]))}{at}")
     if each.follow:
         more = [f"{len(each.follow) - _FOLLOW} more"] if len(each.follow) > _FOLLOW else []
         console.print(f"  [dim]follows from it: {', '.join([*map(_briefly, each.follow[:_FOLLOW]), *more])}[/]")

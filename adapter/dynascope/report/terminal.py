@@ -62,8 +62,11 @@ def print_summary(summary: Summary, sources: Sources, console: Console, further:
     _print_slowest(summary.slowest_lines, sources, console)
 
 
-def print_heading(summary: Summary, console: Console, further: Further) -> None:
-    """Print the program, and the totals."""
+def print_heading(summary: Summary, console: Console, further: Further, says_whole: bool = True) -> None:
+    """Print the program and the totals.
+
+    `says_whole`: whether to say also in words that there are no graph breaks.
+    """
     run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     processes = f", {summary.processes}" if summary.processes else ""
@@ -76,7 +79,7 @@ def print_heading(summary: Summary, console: Console, further: Further) -> None:
     if summary.ranks:
         console.print(escape(summary.ranks))
     console.print(summary.totals)
-    if summary.is_whole:
+    if summary.is_whole and says_whole:
         console.print(f"[green]{NO_BREAKS.capitalize()}.[/]")
 
 
