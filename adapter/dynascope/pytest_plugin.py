@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dynascope.in_process.started_programs import StartedPrograms
     from dynascope.in_process.successive import SuccessiveBlocks
     from dynascope.report.check.baseline import KnownProblem
-    from dynascope.report.check.outcome import Limits
 
 _MARK = "dynascope"
 _OF_WORKER = "dynascope"
@@ -73,7 +72,7 @@ class Checks:
         if self._is_update and self._baseline is None:
             raise pytest.UsageError("--dynascope-update needs --dynascope-baseline FILE.")
         self._read_baseline()
-        self._limits = self._limits_of_all()
+        self._most = self._most_of_all()
         self._blocks: SuccessiveBlocks | None = None
         self._started: StartedPrograms | None = None
         self._found: dict[str, KnownProblem] = {}
@@ -93,26 +92,23 @@ class Checks:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         """Record the test, and fail it where it compiles what it may not."""
         marks = list(item.iter_markers(_MARK))
-        if not marks and self._limits is None:
+        if not marks and self._most is None:
             return (yield)
-        from dynascope.report.check.outcome import Limits
-
-        limits = self._limits
+        most = self._most
         if marks:
             most, resets = _asked(marks)
-            limits = Limits(most, self._baseline)
             if resets:
                 _reset_dynamo()
-        assert limits is not None
-        with self._recording() as trace, self._started_programs().recorded(trace), self._at_a_prompt(limits):
+        assert most is not None
+        with self._recording() as trace, self._started_programs().recorded(trace), self._at_a_prompt(most):
             yield
         self._recorded += 1
-        self._check(limits, trace, must_compile=bool(marks))
+        self._check(most, trace, must_compile=bool(marks))
         return None
 
     def _recording(self) -> AbstractContextManager[Recording]:
         """Return a block to record a test in; hooks stay installed where all tests are checked."""
-        if self._limits is None:
+        if self._most is None:
             import dynascope
 
             return dynascope.record()
@@ -136,24 +132,27 @@ class Checks:
         if self._started is not None:
             self._started.remove()
 
-    def _at_a_prompt(self, limits: Limits) -> AbstractContextManager[None]:
+    def _at_a_prompt(self, most: dict[str, int]) -> AbstractContextManager[None]:
         """Return what stops the test where it has a problem of which none is allowed, with `--pdb`."""
         if not self._config.getoption("usepdb"):
             return nullcontext()
         from dynascope.pytest_debugging import stopping
 
-        return stopping(self._config, [kind for kind, most in limits.most.items() if not most])
+        return stopping(self._config, [kind for kind, number in most.items() if not number])
 
-    def _check(self, limits: Limits, trace: Recording, must_compile: bool) -> None:
-        from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING
+    def _check(self, most: dict[str, int], trace: Recording, must_compile: bool) -> None:
         from dynascope.in_process.recording import store_of
-        from dynascope.report.check.baseline import BaselineError
-        from dynascope.report.over_limits import over_limits
-        from dynascope.report.sources import Sources
 
         store = store_of(trace)
         if store.is_empty and not must_compile:
-            return
+            return  # before the modules are imported that tell problems: most tests compile nothing
+        from dynascope.explain.compiles import COMPILED_BEFORE, NOTHING
+        from dynascope.report.check.baseline import BaselineError
+        from dynascope.report.check.outcome import Limits
+        from dynascope.report.over_limits import over_limits
+        from dynascope.report.sources import Sources
+
+        limits = Limits(most, self._baseline)
         self._torch_version = store.torch_version
         with store.reading() as (reader, summary):
             if self._is_update:
@@ -181,19 +180,18 @@ class Checks:
             except BaselineError as error:
                 raise pytest.UsageError(str(error)) from None
 
-    def _limits_of_all(self) -> Limits | None:
+    def _most_of_all(self) -> dict[str, int] | None:
         if not self._fail_on:
             return None
         import click
 
-        from dynascope.report.check.options import Kinds
-        from dynascope.report.check.outcome import Limits
+        from dynascope.report.check.kinds import Kinds
 
         try:
             kinds = Kinds().convert(self._fail_on, None, None)
         except click.UsageError as error:
             raise pytest.UsageError(f"--dynascope-fail-on: {error.message}") from None
-        return Limits(dict.fromkeys(kinds, 0), self._baseline)
+        return dict.fromkeys(kinds, 0)
 
     def _begin_report(self) -> None:
         """Record this process and its child processes, such as the workers of xdist."""

@@ -143,7 +143,7 @@ if x.random() < 0.5 or random.random() < x.item():
     ("line", "first"),
     [
         *((1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")),
-        *((8, "Draw random numbers"), (10, "Keep it")),
+        *((8, "Decide at random outside of the compiled"), (10, "Keep it")),
     ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):

@@ -168,3 +168,9 @@ def test_json_has_a_schema_and_the_problems_to_be_mended_first(workspace: Path):
     kinds = [each["kind"] for each in told["problems"]]
     assert kinds[0] == "backendFailure" and {"graphBreak", "recompile", "specialization", "skippedFrame"} < {*kinds}
     assert PATH.read_bytes() == schema(), "make report-schema"
+
+
+def test_a_compile_for_evaluation_comes_last():
+    usual, sized = problem("grad_mode", "recompile", "train.py", "", 1), problem("size", "recompile", "train.py", "", 2)
+    found = ranking([usual, sized], [compile(1, 9.0), compile(2, 1.0)])
+    assert [each.problem.id for each in found.first] == ["size", "grad_mode"]

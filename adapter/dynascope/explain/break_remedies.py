@@ -35,6 +35,9 @@ _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
+_DECIDE = (
+    f"Decide at random{_OUTSIDE} and pass what is decided: a branch on a number of `torch.rand` breaks the graph, too."
+)
 _CONTEXT = f"Enter the context{_OUTSIDE}."
 _ASSERTION = "Check in the graph what has to be true: `torch._assert_async(condition, 'message')`."
 _ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
@@ -85,7 +88,7 @@ _RULES = (
         ("Compare in the graph, `torch.isclose(a, b).all()` or `(a == b).all()`, and keep the result a tensor.",),
         r"aten\.(?:allclose|equal)\b",
     ),
-    _Rule("GB0033 GB0124 GB0170", (_DRAW,), branch="random"),
+    _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),

@@ -77,11 +77,23 @@ def _recompile(
         resumes_at=cause.resumes_at,
         effect=met,
         statement=told,
-        details=_prospects(cause, changed.get(code_of(compiled), ()) if compiled is not None else ()),
+        details=[
+            *_prospects(cause, changed.get(code_of(compiled), ()) if compiled is not None else ()),
+            *([_SINCE] if _runs_uncompiled(cause, compiles) else []),
+        ],
         remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
+
+
+_SINCE = "A call that fits none of these compiles runs uncompiled from then on."
+
+
+def _runs_uncompiled(cause: Cause, compiles: Mapping[int, model.Compile]) -> bool:
+    """Whether calls run uncompiled since the limit was reached; else each is an error."""
+    refused = [compiles.get(each.compile) for each in cause.entries if each.limit_reached]
+    return bool(refused) and all(each is None or each.status != "failed" for each in refused)
 
 
 _CHANGED_BY_CALL = (

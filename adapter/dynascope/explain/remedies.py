@@ -122,7 +122,10 @@ _BY_KIND: dict[Kind, str] = {
     "requires_grad": "Call it with the same `requires_grad` each time; `.detach()` only what needs no gradient.",
     "device": "Call it with tensors of one device; else there is a compile for each.",
     "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
-    "length": "Each length is compiled on its own: keep it the same, or stack the elements into one tensor.",
+    "length": (
+        "Each length is compiled on its own, for a loop over it is unrolled: keep it the same, or stack the elements "
+        "into one tensor and compute without a loop."
+    ),
     "type": "Give it objects of one type; else there is a compile for each.",
     "dispatch key set": (
         "Make it the same way in each call: a tensor of `torch.inference_mode()`, in `torch.vmap`, or a conjugate view "
@@ -198,6 +201,9 @@ _NUMBERS = {
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
+_TRAINING = (
+    "A compile for training and one for evaluation are usual: there is nothing to mend, unless it changes by mistake."
+)
 _LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]$")
 _TENSOR_FOR_IT = "Make the learning rate a tensor, `lr=torch.tensor(0.01)`: its values need no compile of their own."
 _EQUAL_SIZES = re.compile(r"[^ =<>*+/%-]+\.size\(\)\[\d+\] == [^ =<>*+/%-]+\.size\(\)\[\d+\]")
@@ -227,11 +233,13 @@ _OF_PARAMETERS = (
     "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False`, which lets "
     "them become dynamic."
 )
-_OF_ATTRIBUTE = f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`, or keep the number in a tensor."
+_OF_ATTRIBUTE = f"Keep the number in a tensor, such as a buffer; or set `torch._dynamo.config.{_ATTRIBUTE} = True`."
 
 
 def remedies_of(cause: Cause) -> list[str]:
     """Return what helps against a cause: Dynamo's hints, then Dynascope's."""
+    if is_of_training(cause.about) and len(cause.compiles) == 1:
+        return [_TRAINING]
     hints = [each.hint for each in cause.entries if each.hint]
     return remedies([each.guard for each in cause.entries], hints, cause.known)
 
@@ -271,6 +279,11 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
     if is_first_state(subject, guards[0]):
         return [_FIRST_STEP]
     return _by_kind(subject, guards[0], known)
+
+
+def is_of_training(cause: str) -> bool:
+    """Whether it is what differs between training and evaluation."""
+    return cause == "grad_mode" or cause.endswith(".training")
 
 
 def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:

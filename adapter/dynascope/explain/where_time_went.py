@@ -12,7 +12,7 @@ from dynascope.facts.counts import counted, seconds, seconds_in
 
 _WHAT = {
     "Dynamo": "Dynamo traces Python",
-    "AOTAutograd": "AOTAutograd traces graphs again",
+    "AOTAutograd": "AOTAutograd traces graphs for the forward and the backward",
     "Inductor": "Inductor writes code for graphs",
     "kernels": "kernels are compiled or tuned",
     "guards": "guards are built",
@@ -24,7 +24,7 @@ _IN_PARTS = (
 )
 _ADVICE = {
     "Dynamo": "Deep calls and unrolled loops take long: the functions and lines that took longest are listed.",
-    "AOTAutograd": _IN_PARTS,
+    "AOTAutograd": f"The first compile of a process also sets it up. {_IN_PARTS}",
     "Inductor": _IN_PARTS,
     "kernels": "A process that compiles the same again takes them from torch's caches.",
     "guards": "`dynascope run --guards` measures what each guard costs.",
@@ -34,7 +34,9 @@ _ADVICE = {
 LEAST_SHARE = 0.01
 """The least share of the time that is worth a row."""
 _MOST = 0.4
-"""The share of the time that a part needs to be told as what takes most of it."""
+"""The share of the time that a part needs to be told as the largest."""
+_WORTH = 1.0
+"""No advice is given for a time of less than so many seconds."""
 _MUCH = 0.2
 """The share that recompiles, or what follows graph breaks, need to be told."""
 _LEAST = 0.1
@@ -75,10 +77,10 @@ def where_time_went(found: Sequence[Spent]) -> list[str]:
     """Return a few sentences; of compiles that took no time only what torch's caches had."""
     whole, told = sum(each.seconds for each in found), list[str]()
     if whole >= _LEAST:
-        told.append(_most(found, whole))
         told += _of_kind(found, whole, lambda each: each.reason is not None, "recompile", "the causes")
         rest = "rest of a function"
         told += _of_kind(found, whole, lambda each: each.resumes_at is not None, rest, "the graph breaks")
+        told.append(_most(found, whole))
     return told + _of_caches(found)
 
 
@@ -96,8 +98,11 @@ def _most(found: Sequence[Spent], whole: float) -> str:
     own = f", {seconds(longest_of_it.parts[part])} of that for {longest_of_it.name}" if len(found) > 1 else ""
     known = [each.is_loaded for each in found if each.is_loaded is not None]
     if part == "kernels" and known and all(known):
-        return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which code from torch's caches is loaded{own}."
-    return f"Most of it: {seconds(time)} ({time / whole:.0%}) in which {_WHAT[part]}{own}. {_ADVICE[part]}"
+        return (
+            f"The largest part: {seconds(time)} ({time / whole:.0%}) in which code from torch's caches is loaded{own}."
+        )
+    told = f"The largest part: {seconds(time)} ({time / whole:.0%}) in which {_WHAT[part]}{own}."
+    return f"{told} {_ADVICE[part]}" if whole >= _WORTH else told
 
 
 def _of_kind(
@@ -108,7 +113,7 @@ def _of_kind(
     if time < _MUCH * whole:
         return []
     number = counted(len(of_kind), what, "rests of functions" if what.startswith("rest") else "")
-    return [f"{seconds(time)} of it ({time / whole:.0%}) for {number}: `dynascope report` tells {why}."]
+    return [f"{seconds(time)} ({time / whole:.0%}) for {number}: `dynascope report` tells {why}."]
 
 
 def _of_caches(found: Sequence[Spent]) -> list[str]:
