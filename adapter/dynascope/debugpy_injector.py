@@ -26,6 +26,7 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -219,6 +220,8 @@ def _run(command: str, env: dict[str, str]) -> tuple[int, bytes]:
             stderr=subprocess.STDOUT,
         )
         output, _ = process.communicate()
+    except OSError as error:  # there is no such program
+        return 127, f"{error}\n".encode()
     finally:
         os.close(reading)
         os.close(writing)
@@ -230,12 +233,17 @@ def _become_gdb(arguments: list[str], env: dict[str, str]) -> None:
 
     `python -m gdb_for_pwndbg.gdb` does the same, and starts Python for it.
     """
-    from gdb_for_pwndbg import gdb  # type: ignore[import-untyped]
+    try:
+        from gdb_for_pwndbg import gdb  # type: ignore[import-untyped]
 
-    os.environ.clear()
-    os.environ.update(env)
-    sys.argv, sys.path[:] = arguments, _PATH
-    gdb.main()
+        os.environ.clear()
+        os.environ.update(env)
+        sys.argv, sys.path[:] = arguments, _PATH
+        gdb.main()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
 
 
 if __name__ == "__main__":

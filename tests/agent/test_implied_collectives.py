@@ -49,6 +49,8 @@ def told(mesh: DeviceMesh, function: Callable[[Any], Any], placements: list[Any]
         (lambda x: x.sin() + 1, []),
         (lambda x: x.t() * 2, []),
         (lambda x: x.sum(0), []),
+        (lambda x: x.new_zeros(()), []),
+        (lambda x: torch.zeros_like(x.sum(0)), []),
     ],
 )
 def test_what_redistributes(mesh: DeviceMesh, function: Callable[[Any], Any], collectives: list[str]) -> None:

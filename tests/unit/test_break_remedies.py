@@ -134,7 +134,7 @@ assert n > 0, f"{x.item()}"
 while n < 3: n = n + x.item()
 if np.random.rand() < 0.5:
     x = x * 2
-if x.random() < 0.5 or random.random() < x.item():
+if self.random.random() < x.item():
     x = x * 2
 """
 

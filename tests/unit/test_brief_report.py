@@ -14,6 +14,7 @@ from dynascope.explain.graph_breaks import set_called
 from dynascope.explain.of_launch import set_roots
 from dynascope.explain.problem import Note, Place, Problem
 from dynascope.explain.ranking import is_of_library, ranking
+from dynascope.explain.remedies import USUAL
 from dynascope.facts import model
 from dynascope.report.told_as_json import schema
 from msgspec import structs
@@ -93,8 +94,22 @@ def test_a_break_that_leaves_a_function_uncompiled_is_charged_with_what_is_compi
     calls = {number: model.CompiledCall([], "train.py", 7, name) for number, name in callers.items()}
     set_called([broken], {each.id: each for each in compiles}, calls.get)
     assert broken.leads_to == [2, 3, 5] and broken.calls == []
-    assert [each.text for each in broken.notes] == ["compiled by themselves, for they are called there: g and k"]
+    assert [each.text for each in broken.notes] == [
+        "what runs uncompiled calls g and k, which are compiled by themselves"
+    ]
     assert [each.seconds for each in ranking([broken], compiles).first] == [7.0]
+
+
+def test_the_rest_of_a_function_that_runs_uncompiled_calls_too():
+    broken = problem("broken", "graphBreak")
+    broken.leaves = broken.compiles = [2]
+    rest = structs.replace(compile(2, 1.0, resumes_at=3), function="Net.forward")
+    compiles = [structs.replace(compile(1, 1.0), function="Net.forward"), rest]
+    compiles += [structs.replace(compile(3, 1.0), function="g"), structs.replace(compile(4, 1.0), status="skipped")]
+    caller = model.CompiledCall([], "train.py", 9, "torch_dynamo_resume_in_forward_at_3")
+    set_called([broken], {each.id: each for each in compiles}, {3: caller, 4: caller}.get)
+    assert broken.leads_to == [3]
+    assert [each.text for each in broken.notes] == ["what runs uncompiled calls g, which is compiled by itself"]
 
 
 def test_what_is_called_where_a_callee_breaks_follows_from_the_break():
@@ -172,5 +187,6 @@ def test_json_has_a_schema_and_the_problems_to_be_mended_first(workspace: Path):
 
 def test_a_compile_for_evaluation_comes_last():
     usual, sized = problem("grad_mode", "recompile", "train.py", "", 1), problem("size", "recompile", "train.py", "", 2)
+    usual.remedies = [USUAL]
     found = ranking([usual, sized], [compile(1, 9.0), compile(2, 1.0)])
     assert [each.problem.id for each in found.first] == ["size", "grad_mode"]

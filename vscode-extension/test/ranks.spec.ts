@@ -126,6 +126,13 @@ test('a process that Python has started is a rank, and has its name, once it has
   expect(await rows()).toEqual(['rank 0  running']);
 });
 
+test('a rank whose environment names another one has its own number', async () => {
+  const spawned = { ...session('s', 'Rank 0 (pid 4712)', session('job', 'Debug')), configuration: { subProcessId: 4712 } };
+  const tracker = follow(spawned) ?? expect.fail();
+  tracker.onDidSendMessage({ type: 'event', event: 'dynascopeRank', body: { rank: 3 } });
+  expect([spawned.name, await rows()]).toEqual(['Rank 3 (pid 4712)', ['rank 3  running']]);
+});
+
 test('a rank that torchrun has started anew stays when the session before it ends', async () => {
   const before = begin(0, [MAIN]);
   stop(begin(0, [STEP]));

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import callers, effect, is_torch
@@ -30,14 +29,17 @@ from dynascope.facts.distinct import Distinct
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 """The address of PyTorch's page about one type of graph break."""
 Breaks = Sequence[Distinct[model.GraphBreak]]
-_CALLED = "compiled by themselves, for they are called there: {}"
+_CALLED = "what runs uncompiled calls {}, which is compiled by itself"
+_ALL_CALLED = "what runs uncompiled calls {}, which are compiled by themselves"
 Symbols = Callable[[int, str], model.Symbol | None]
 """Return the symbol of a compile that has this name."""
 _DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
 _EXPRESSION = "data-dependent expression"
 _UNCOMPILED = ("function uncompiled", "rest uncompiled")
-_MOST_CALLS = 1000
-"""The most compiles of which the call is read."""
+_MOST_COMPILES = 5000
+"""Of launches with more compiles no call is read."""
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+?)_at_\d+")
+_REST = "rest of "
 
 
 def title(found: Broken) -> str:
@@ -107,38 +109,53 @@ def set_called(
     They are called at a line at which a graph breaks, for a callee breaks it, or in a function that a break leaves
     uncompiled; else they would be part of another graph. `call` returns the call for which a function was compiled.
     """
-    called = {}
-    for each in islice((each for each in compiles.values() if each.resumes_at is None), _MOST_CALLS if breaks else 0):
-        found = call(each.id)
+    if not breaks or len(compiles) > _MOST_COMPILES:
+        return
+    called: dict[int, model.CompiledCall] = {}
+    by_line: dict[tuple[int, str, int], list[int]] = {}
+    by_caller: dict[_Caller, list[int]] = {}
+    for each in compiles.values():
+        found = call(each.id) if each.resumes_at is None and each.status != "skipped" else None
         if found is not None and found.path:
             called[each.id] = found
+            by_line.setdefault((each.run, found.path, found.line), []).append(each.id)
+            by_caller.setdefault(_caller(each.run, found.path, found.function), []).append(each.id)
     for one in breaks:
-        left = {_function(compiles[number]) for number in one.leaves if number in compiles}
-        lines = {line for number in one.compiles for line in _below(one, called.get(number))}
-        names: dict[str, None] = {}
-        for number, found in called.items():
-            compile = compiles[number]
-            if number in one.compiles and _function(compile) in left:
-                continue
-            if (found.path, found.line) in lines:
-                one.leads_to.append(number)
-                one.calls.append(number)
-            elif (compile.run, found.path, found.function) in left:
-                one.leads_to.append(number)
-                names[compile.function] = None
+        own = {*one.compiles}
+        lines = {
+            (compiles[number].run, *line) for number in own & called.keys() for line in _below(one, called[number])
+        }
+        one.calls = [number for line in sorted(lines) for number in by_line.get(line, ())]
+        left = {(each.run, each.path, _left_name(each)) for each in map(compiles.get, one.leaves) if each is not None}
+        there = [number for each in sorted(left) for number in by_caller.get(each, ()) if number not in own]
+        one.leads_to = sorted({*one.calls, *there})
+        names = list(dict.fromkeys(compiles[number].function for number in there if number not in one.calls))
         if names:
-            one.notes.append(Note(kind="calls", text=_CALLED.format(listed([*names]))))
+            text = (_CALLED if len(names) == 1 else _ALL_CALLED).format(listed(names))
+            one.notes.append(Note(kind="calls", text=text))
 
 
-def _function(compile: model.Compile) -> tuple[int, str, str]:
-    return compile.run, compile.path, compile.function
+_Caller = tuple[int, str, str]
+"""A run, a file, and the name of a function in it."""
 
 
-def _below(broken: Problem, root: model.CompiledCall | None) -> list[tuple[str, int]]:
+def _caller(run: int, path: str, name: str) -> _Caller:
+    """Return the function that calls.
+
+    The part of a function that follows a break has a name that torch makes.
+    """
+    resumed = _RESUMED.search(name)
+    return run, path, name if resumed is None else f"{_REST}{resumed[1]}"
+
+
+def _left_name(compile: model.Compile) -> str:
+    return compile.function if compile.resumes_at is None else f"{_REST}{compile.function.rpartition('.')[2]}"
+
+
+def _below(broken: Problem, root: model.CompiledCall) -> list[tuple[str, int]]:
     """Return the lines of a break's callers from the compiled function inward."""
     places = [(note.place.path, note.place.line) for note in broken.notes if note.kind == "caller" and note.place]
-    at = None if root is None else next((n for n, each in enumerate(places) if each == (root.path, root.line)), None)
-    return places[:at] if at is not None else []
+    return places[: places.index((root.path, root.line))] if (root.path, root.line) in places else []
 
 
 def _effects(same: Breaks, is_before_graph: bool) -> str:

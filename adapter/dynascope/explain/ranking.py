@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from dynascope.explain.details import PACKAGES
 from dynascope.explain.problem import Problem
-from dynascope.explain.remedies import is_of_training
+from dynascope.explain.remedies import USUAL
 from dynascope.facts import model
 
 _FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRecompile": 3}
-_OTHERS, _EXPECTED = 2, 4
+_OTHERS, _USUAL = 2, 4
 LEAST_COST = 0.05
 """No cost of less than so many seconds is told."""
 _COUNTED = ("alsoFailed", "specialization", "skippedFrame")
@@ -82,10 +82,9 @@ def _urgency(each: Ranked) -> int:
     """Return a number that is low for failures, and for what compiles every call again."""
     if each.problem.is_error:
         return 0
-    if each.problem.kind == "recompile" and is_of_training(each.problem.cause):
-        return _EXPECTED
-    comes_again = any(one.kind == "willRecompile" for one in each.follow)
-    return _FIRST["recompileLimit"] if comes_again else _FIRST.get(each.problem.kind, _OTHERS)
+    if any(one.kind == "willRecompile" for one in each.follow):
+        return _FIRST["recompileLimit"]
+    return _USUAL if USUAL in each.problem.remedies else _FIRST.get(each.problem.kind, _OTHERS)
 
 
 def _is_the_same(recompile: Problem, coming: Problem) -> bool:

@@ -201,9 +201,10 @@ _NUMBERS = {
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
-_TRAINING = (
+USUAL = (
     "A compile for training and one for evaluation are usual: there is nothing to mend, unless it changes by mistake."
 )
+"""The remedy for what differs between training and evaluation, where it has changed once."""
 _LEARNING_RATE = re.compile(r"\.param_groups\[\d+\]\['lr'\]$")
 _TENSOR_FOR_IT = "Make the learning rate a tensor, `lr=torch.tensor(0.01)`: its values need no compile of their own."
 _EQUAL_SIZES = re.compile(r"[^ =<>*+/%-]+\.size\(\)\[\d+\] == [^ =<>*+/%-]+\.size\(\)\[\d+\]")
@@ -238,8 +239,8 @@ _OF_ATTRIBUTE = f"Keep the number in a tensor, such as a buffer; or set `torch._
 
 def remedies_of(cause: Cause) -> list[str]:
     """Return what helps against a cause: Dynamo's hints, then Dynascope's."""
-    if is_of_training(cause.about) and len(cause.compiles) == 1:
-        return [_TRAINING]
+    if _is_of_training(cause.about) and cause.compiles and len({*cause.values}) == 1:
+        return [USUAL]
     hints = [each.hint for each in cause.entries if each.hint]
     return remedies([each.guard for each in cause.entries], hints, cause.known)
 
@@ -281,7 +282,7 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
     return _by_kind(subject, guards[0], known)
 
 
-def is_of_training(cause: str) -> bool:
+def _is_of_training(cause: str) -> bool:
     """Whether it is what differs between training and evaluation."""
     return cause == "grad_mode" or cause.endswith(".training")
 

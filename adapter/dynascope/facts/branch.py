@@ -98,8 +98,7 @@ def _draws(node: ast.AST) -> bool:
     """Whether it is a call of a function of `np.random`."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
-    module = node.func.value
-    return isinstance(module, ast.Attribute) and module.attr == "random" and isinstance(module.value, ast.Name)
+    return ast.unparse(node.func.value) in ("np.random", "numpy.random")
 
 
 def _of_side(statements: list[ast.stmt]) -> Branch:

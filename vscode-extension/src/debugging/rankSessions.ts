@@ -106,13 +106,19 @@ export class Jobs {
   readonly tracker = (session: vscode.DebugSession): vscode.DebugAdapterTracker | undefined => {
     if (!session.parentSession || NAME.test(session.parentSession.name)) return undefined;
     let joined: { readonly rank: Rank; readonly leave: () => void } | undefined;
-    const number = NAME.exec(session.name)?.[1];
-    if (number !== undefined) joined = this.join(session, Number(number));
+    let number: number | undefined;
+    const join = (rank: number): void => {
+      joined?.leave();
+      [number, joined] = [rank, this.join(session, rank)];
+    };
+    const named = NAME.exec(session.name)?.[1];
+    if (named !== undefined) join(Number(named));
     const event = (message: DebugProtocol.Event): void => {
-      if (message.event === 'dynascopeRank' && !joined) {
+      if (message.event === 'dynascopeRank') {
         const { rank } = message.body as { readonly rank: number };
+        if (rank === number) return; // the environment has said so
         session.name = `Rank ${rank} (pid ${session.configuration.subProcessId})`;
-        joined = this.join(session, rank);
+        join(rank);
       } else if (message.event === 'terminated') joined?.leave();
       else joined?.rank.event(message);
     };

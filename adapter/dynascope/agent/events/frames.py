@@ -49,9 +49,10 @@ class LineEvents(Events):
             def starts_line(translator: Any, lineno: int) -> None:
                 if translator.lineno == lineno:
                     return
-                if not self.is_removed and has_line(translators.instruction(translator)):
+                if not self.is_removed:
                     with failures:
-                        begins(translator, lineno)
+                        if has_line(translators.instruction(translator)):
+                            begins(translator, lineno)
                 with hidden_frame:
                     original(translator, lineno)
 

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import torch
+
 from dynascope.agent.internals.graph.graph import example_of, input_nodes
 
 _EXPLICIT = ("redistribute", "full_tensor")
+_MAKES = re.compile(r"^new_|_like$")
 _GENERATED = re.compile(r"prim_(\w+)|(\w+)_fn_with_prim_types")
 """The functions that Dynamo makes of DTensor's methods before torch 2.12."""
 
@@ -28,22 +31,24 @@ class Redistribution(NamedTuple):
 def redistributions_of(node: Any) -> Iterator[Redistribution]:
     """Yield the changes for which a node of a graph needs the other ranks.
 
-    An operation on Partial or Shard that gives Replicate reduces or gathers first (`torch.distributed.tensor`, 2.5).
+    An operation on Partial or Shard that gives Replicate reduces or gathers first (`torch.distributed.tensor`, 2.5),
+    but for one that only asks its argument for a size: `new_zeros`, `ones_like`.
     """
     tensors: Any = sys.modules.get("torch.distributed.tensor")
-    if tensors is None or not node.op.startswith("call_"):
+    kind = getattr(tensors, "DTensor", None)  # not there yet while another thread imports it
+    if kind is None or not node.op.startswith("call_") or isinstance(node.target, torch._ops.HigherOrderOperator):
         return
-    taken = [each for each in map(example_of, input_nodes(node)) if isinstance(each, tensors.DTensor)]
+    taken = [each for each in map(example_of, input_nodes(node)) if isinstance(each, kind)]
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
     name, made = _GENERATED.sub(r"\1\2", name), example_of(node)
-    is_result = isinstance(made, tensors.DTensor)
-    if not taken or not (is_result or name == "full_tensor"):
+    is_result = isinstance(made, kind)
+    if not taken or not (is_result or name == "full_tensor") or _MAKES.search(name):
         return
     for number in range(taken[0].device_mesh.ndim):
-        after = made.placements[number] if is_result else tensors.Replicate()
+        after = (made.placements[number : number + 1] or (None,))[0] if is_result else tensors.Replicate()
         for each in taken:
             before = each.placements[number] if number < len(each.placements) else after
-            if _needs_others(before, after, name in _EXPLICIT):
+            if after is not None and _needs_others(before, after, name in _EXPLICIT):
                 yield Redistribution(f"{name}({before!r} -> {after!r})", _group(each, number), each)
                 break
 
