@@ -49,16 +49,11 @@ class RaisedTimeouts:
         """The time-outs that the program has passed to torch, by the name of the group."""
         self._store: timedelta | None = None
         """The time-out of the store on which the ranks met."""
-        self._raises = True
         self._is_over = False
         self._is_said = False
 
-    def install(self, raises: bool) -> None:
-        """Raise the time-outs of groups that the program makes from now on.
-
-        Without `raises` only the rank is told.
-        """
-        self._raises = raises
+    def install(self) -> None:
+        """Raise the time-outs of groups that the program makes from now on."""
         self._not_yet_imported = when_imported(DISTRIBUTED, self._wrap)
 
     def remove(self) -> None:
@@ -73,10 +68,9 @@ class RaisedTimeouts:
             set_raised_timeouts(self._asked, self._store)
 
     def _wrap(self) -> None:
+        self._events.call_instead(RENDEZVOUS, self._meet)
         self._events.call_instead(NEW_PROCESS_GROUP, self._make)
-        if self._raises:
-            self._events.call_instead(RENDEZVOUS, self._meet)
-            self._events.call_instead(SPLIT_GROUP, self._split)
+        self._events.call_instead(SPLIT_GROUP, self._split)
 
     def _meet(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for the other ranks, one of which may be stopped before it joins them."""
@@ -95,7 +89,7 @@ class RaisedTimeouts:
         is_of_all = not given.arguments["global_ranks_in_group"]
         if is_of_all and given.arguments["group_size"] > 1:
             self._joined(given.arguments["group_rank"])
-        if not self._raises or not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
+        if not isinstance(asked, timedelta) or asked >= LONGEST_STOP:
             self._asked.pop(name, None)
             return original(*args, **kwargs)
         given.arguments["timeout"] = LONGEST_STOP

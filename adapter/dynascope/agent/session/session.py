@@ -99,8 +99,8 @@ class AgentSession(SuspensionObserver):
             self._end_recording = process.begin_beside_a_debugger(
                 self._say, settings.record if isinstance(settings.record, str) else ""
             )
-        wanted = settings.raise_timeouts
-        self._raised_timeouts.install(raises=all_ranks_are_here() if wanted is None else wanted)
+        if settings.raise_timeouts or (settings.raise_timeouts is None and all_ranks_are_here()):
+            self._raised_timeouts.install()
         self.backward.configure(settings)
 
     def _say(self, text: str) -> None:
