@@ -37,7 +37,7 @@ _DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
 _EXPRESSION = "data-dependent expression"
 _UNCOMPILED = ("function uncompiled", "rest uncompiled")
 _MOST_COMPILES = 5000
-"""Of launches with more compiles no call is read."""
+"""The most compiles of a launch for which calls are read: each call is a query."""
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+?)_at_\d+")
 _REST = "rest of "
 

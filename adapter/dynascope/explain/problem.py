@@ -82,7 +82,7 @@ class Problem(Struct, kw_only=True):
     leads_to: list[int] = field(default_factory=list)
     """The compiles of functions that are compiled by themselves because of a graph break."""
     calls: list[int] = field(default_factory=list)
-    """Of these the compiles of functions that are called where the graph breaks."""
+    """The compiles in `leads_to` of functions that are called on a line at which the graph breaks."""
     registry_id: str | None = None
     is_error: bool = False
     root: str = ""
