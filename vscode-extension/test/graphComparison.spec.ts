@@ -53,13 +53,20 @@ test('what differs is unfolded and marked, and what is around it', () => {
   ]);
 });
 
+/** Compares, and returns the panels that are opened: the second when the page of the first has loaded. */
+async function compared(before: number): Promise<typeof panels> {
+  const comparing = compareGraphs(server, extension(), KEY, 'graph:16');
+  await vi.waitFor(() => expect(panels).toHaveLength(before + 1));
+  await panels.at(-1)?.clicked?.({ type: 'ready' });
+  await comparing;
+  return panels.slice(before);
+}
+
 test('the graph of a compile that the user chooses is opened beside, and each gets the other', async () => {
   state.answer = '[0/1] f';
   const before = panels.length;
-  await compareGraphs(server, extension(), KEY, 'graph:16');
-  const [left, right] = panels.slice(before);
+  const [left, right] = await compared(before);
   expect([left?.title, right?.title]).toEqual(['graph:16', 'graph:17']);
-  await left?.clicked?.({ type: 'ready' });
   expect(posted.at(-1)).toEqual({ title: 'graph:16', graphs: [], other: { title: 'graph:17', graphs: [] } });
   expect(left?.webview.html).toContain('&quot;document&quot;:&quot;graph:17&quot;'); // for a window reload
   await right?.clicked?.({ type: 'ready' });
@@ -74,14 +81,13 @@ test('graphs of other runs of the program are offered, that of the same compile 
     return Promise.resolve(items[0]);
   });
   const before = panels.length;
-  await compareGraphs(server, extension(), KEY, 'graph:16');
+  const [left, right] = await compared(before);
   expect(offered).toEqual([
     ['[0/0] f', 'train.py, 15:34  3 nodes'],
     ['[0/1] f', '2 nodes'],
     ['[1/0] g', 'train.py, 15:34'],
     ['[0/0] f', 'train.py, 9:00'],
   ]);
-  const [left, right] = panels.slice(before);
   expect([left?.title, right?.title]).toEqual(['graph:16: train.py, 16:00', 'graph:4: train.py, 15:34']);
   await right?.clicked?.({ type: 'ready' });
   expect(posted.at(-1)).toMatchObject({ title: 'graph:4: train.py, 15:34', other: { title: 'graph:16: train.py, 16:00' } });

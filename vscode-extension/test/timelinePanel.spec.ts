@@ -55,7 +55,7 @@ test('a panel whose page VS Code has not loaded after a reload is opened anew, o
   const empty = window.createWebviewPanel('dynascope.runTimeline', 'kept');
   await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(empty, { key: KEY });
   const opened = panels.length;
-  vi.advanceTimersByTime(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect(panels.length).toBe(opened + 1);
   expect(panels.at(-1)?.title).toBe('kept');
   await panels.at(-1)?.clicked?.({ type: 'ready' });
@@ -64,7 +64,7 @@ test('a panel whose page VS Code has not loaded after a reload is opened anew, o
   const loaded = window.createWebviewPanel('dynascope.runTimeline', 'loaded');
   await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(loaded, { key: KEY });
   await loaded.clicked?.({ type: 'ready' });
-  vi.advanceTimersByTime(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect(panels.at(-1)).toBe(loaded);
   vi.useRealTimers();
 });

@@ -61,6 +61,6 @@ export async function compareGraphs(server: FactsServer, extension: vscode.Uri, 
   const named = (title: string, run: string | undefined): string => (picked.run && run ? `${title}: ${run}` : title);
   const [leftNamed, rightNamed] = [named(leftFound.title, runs?.name), named(rightFound.title, picked.run)];
   const [compared, comparedWith] = [{ ...left, other: { ...right, title: rightNamed } }, { ...right, other: { ...left, title: leftNamed } }];
-  openPicture(server, extension, compared, { ...leftFound, title: leftNamed }, undefined, vscode.ViewColumn.Active);
-  openPicture(server, extension, comparedWith, { ...rightFound, title: rightNamed });
+  await openPicture(server, extension, compared, { ...leftFound, title: leftNamed }, undefined, vscode.ViewColumn.Active);
+  void openPicture(server, extension, comparedWith, { ...rightFound, title: rightNamed });
 }

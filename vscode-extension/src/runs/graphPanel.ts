@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { FactsServer, RecordedDocument } from './factsServer';
 import type { Graph, Lines, Place } from '../graph/folding';
-import { fillPanel, openPanel, type Page, type PanelState } from '../webviews/panels';
+import { fillPanel, load, openPanel, type Page, type PanelState } from '../webviews/panels';
 import { openPlace, save } from './recordedDocuments';
 import { escaped } from '../webviews/svg';
 
@@ -60,12 +60,14 @@ export const pictures = new Set<Picture>();
 /** Opens the picture of the graph that a document of a row of the run `key` has. */
 export async function showPicture(server: FactsServer, extension: vscode.Uri, document: RecordedDocument | undefined, key: string): Promise<void> {
   const found = document && (await graphs(server, { key, document: document.id }));
-  if (found) openPicture(server, extension, { key, document: document.id }, found);
+  if (found) void openPicture(server, extension, { key, document: document.id }, found);
   else void vscode.window.showInformationMessage(GONE);
 }
 
-export function openPicture(server: FactsServer, extension: vscode.Uri, state: PanelState, found: Graphs, lines?: Lines, column = vscode.ViewColumn.Beside): void {
-  fillPicture(openPanel(PICTURE, found.title, column), server, extension, state, found, lines);
+/** Opens a picture, and waits until its page has loaded. */
+export async function openPicture(server: FactsServer, extension: vscode.Uri, state: PanelState, found: Graphs, lines?: Lines, column = vscode.ViewColumn.Beside): Promise<void> {
+  const fill = (panel: vscode.WebviewPanel): void => fillPicture(panel, server, extension, state, found, lines);
+  await load(openPanel(PICTURE, found.title, column), PICTURE, state, fill);
 }
 
 /** Puts the page into a panel; into one that VS Code has kept over a reload without the graph, which is asked for. */

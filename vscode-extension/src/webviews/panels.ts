@@ -53,24 +53,32 @@ const LOADS_IN = 10_000;
 /** Fills panels again that VS Code has kept over a window reload, with the state that `fillPanel` has given to their pages. */
 export function keptPanels(page: Page, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): vscode.Disposable {
   const deserializeWebviewPanel = (panel: vscode.WebviewPanel, state: PanelState | undefined): Promise<void> => {
-    if (state) {
-      openAnewUnlessLoaded(panel, page, state, fill);
-      fill(panel, state);
-    } else panel.dispose(); // its page was never loaded
+    if (state) void load(panel, page, state, fill);
+    else panel.dispose(); // its page was never loaded
     return Promise.resolve();
   };
   return vscode.window.registerWebviewPanelSerializer(page.type, { deserializeWebviewPanel });
 }
 
-/** In a browser, VS Code leaves one of several panels empty that come back at once: their service workers wait for each other. */
-function openAnewUnlessLoaded(panel: vscode.WebviewPanel, page: Page, state: PanelState, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): void {
-  const timer = setTimeout(() => {
-    const other = openPanel(page, panel.title, panel.viewColumn ?? vscode.ViewColumn.Active, true);
-    panel.dispose();
-    fill(other, state);
-  }, LOADS_IN);
-  panel.webview.onDidReceiveMessage(() => clearTimeout(timer));
-  panel.onDidDispose(() => clearTimeout(timer));
+/**
+ * Fills a panel and waits until its page has loaded; opens another panel in its place where it does not load in time.
+ * In a browser, VS Code leaves one of several panels empty that open at once: their service workers wait for each other.
+ */
+export async function load(panel: vscode.WebviewPanel, page: Page, state: PanelState, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): Promise<void> {
+  const loaded = new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), LOADS_IN);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    panel.webview.onDidReceiveMessage(end);
+    panel.onDidDispose(end);
+  });
+  fill(panel, state);
+  if (await loaded) return;
+  const other = openPanel(page, panel.title, panel.viewColumn ?? vscode.ViewColumn.Active, true);
+  panel.dispose();
+  fill(other, state);
 }
 
 /** Puts a page into a panel, a new one or one that was kept: `contents` when it asks for them; `receive` gets its other messages. */
