@@ -12,10 +12,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = (
-    "● compile time  forward [0/0]",
-    "(dynascope) back\n● compile time  forward [0/0]  tiny_gpt.py:19",
+    "● compile time  Block.forward [0/0]",
+    "(dynascope) back\n● compile time  Attention.forward [0/0]  tiny_gpt.py:19",
     "  tiny_gpt.py:19  made f32[",
-    "● compile time  forward [1/0]",
+    "● compile time  TinyGPT.forward [1/0]",
     "── the running program ──",
     "● run time  main",
     "ended with exit code 0",

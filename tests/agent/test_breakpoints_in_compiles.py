@@ -351,7 +351,7 @@ def test_library_code_stops_with_just_my_code():
     session.break_at(linear.__code__.co_filename, line_of(linear, 1), line_of(linear, 4))
     with session.attached():
         torch.compile(torch.nn.Sequential(torch.nn.Linear(2, 3)), backend="eager")(torch.ones(1, 2))
-    assert session.stops[0].frames[0].name == "forward [0/0]"
+    assert session.stops[0].frames[0].name == "Linear.forward [0/0]"
     assert session.stops[0].locals["input"] == "f32[1, 2]"
 
 

@@ -167,7 +167,7 @@ def test_children_of_multiprocessing_stop_in_their_own_compiles(spawn: Callable[
 
 def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapClient]) -> None:
     family = Family(spawn, LOADING, line(LOADING, "traced"))
-    assert family.launch(launch(LOADING)) == ["forward [0/0]"]
+    assert family.launch(launch(LOADING)) == ["Model.forward [0/0]"]
     assert family.stops == []
     assert "batches 2" in family.parent.output("stdout")
 

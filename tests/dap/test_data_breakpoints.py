@@ -53,7 +53,7 @@ def test_supports_data_breakpoints(client: DapClient, runtime: bool) -> None:
     assert reshaped.reason == "data breakpoint" and reshaped.at_compile_time
     assert reshaped.hit_breakpoint_ids == [placed[0]["id"]]
     assert reshaped.body["text"] == f"y: f32[4, 4] → f32[16] (watched.py:{line(WATCHED, 'reshape')})"
-    assert reshaped.where() == ("forward [0/0]", line(WATCHED, "append"))
+    assert reshaped.where() == ("Model.forward [0/0]", line(WATCHED, "append"))
     halved = next_stop(reshaped)
     assert halved.body["text"] == f"y: f32[16] → f16[16] (watched.py:{line(WATCHED, 'half')})"
     halved.resume()
@@ -131,9 +131,9 @@ def test_a_function_breakpoint_names_an_operator(client: DapClient, runtime: boo
     client.launch(launch(runtime), functions=["torch.mm", "call_method half"])
     stop = client.wait_for_stop()
     assert stop.reason == "function breakpoint" and stop.at_compile_time
-    assert stop.where() == ("helper [0/0]", line(WATCHED, "mm"))
+    assert stop.where() == ("Model.helper [0/0]", line(WATCHED, "mm"))
     assert stop.body["text"].startswith("%mm = call_function[target=torch.mm](args = (")
-    assert next_stop(stop).where() == ("forward [0/0]", line(WATCHED, "half"))
+    assert next_stop(stop).where() == ("Model.forward [0/0]", line(WATCHED, "half"))
     states = [
         client.request("setFunctionBreakpoints", {"breakpoints": [{"name": name}]})["breakpoints"][0]
         for name in ("torch.mm", "aten.mm", "torch.ops.aten.nothing", "add")

@@ -20,7 +20,7 @@ def test_the_running_frames_are_below_the_traced_one(client: DapClient, how: str
     client.launch(launch(EXPORTED, args=[how], runtime=runtime), {EXPORTED: [line(EXPORTED, "traced")]})
     stop = client.wait_for_stop()
     names = [frame.name for frame in stop.frames()]
-    assert names[0].startswith("forward [") and names[-2:] == [caller, "<module>"]
+    assert names[0].startswith("Doubled.forward [") and names[-2:] == [caller, "<module>"]
     assert next(frame for frame in stop.frames() if frame.name == caller).line == line(EXPORTED, f"after_{how}") - 1
 
 

@@ -182,7 +182,7 @@ torch.compile(lambda x: Square.apply(x, 2), backend="eager")(x)
     asked = [{"line": line, "condition": holds}, {"line": inside, "condition": "ctx.p == 2"}]
     client.launch(launch(program), {program: asked})
     stop = client.wait_for_stop()
-    assert stop.where() == ("forward [0/0]", line)
+    assert stop.where() == ("Model.forward [0/0]", line)
     assert stop.evaluate("self.six, y.grad_fn is None, __class__.__name__").result == "(6, False, 'Model')"
     assert stop.evaluate("locals().keys()").result == "dict_keys(['self', 'x', 'y'])"
     assert "'Model': class Model" in stop.evaluate("globals()", context="clipboard").result

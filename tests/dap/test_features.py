@@ -214,12 +214,12 @@ def test_a_tiny_llama(client: DapClient, runtime: bool) -> None:
     stop = client.wait_for_stop()
     assert stop.hit_breakpoint_ids == [placed[library][0].id]
     frames = stop.symbolic_frames()
-    assert frames[0].name == "forward [0/0]" and frames[0].line == mlp
+    assert frames[0].name == "LlamaMLP.forward [0/0]" and frames[0].line == mlp
     assert len(frames) >= 3
     assert stop.locals()["x"].value == "f32[1, 8, 32]"
     assert {"Locals", "Globals", "Value Stack", "Guards", "Shapes", "Graph", "Compile"} <= set(stop.scopes())
     stop.resume()
-    assert client.wait_for_stop().where() == ("forward [0/0]", mlp)
+    assert client.wait_for_stop().where() == ("LlamaMLP.forward [0/0]", mlp)
     client.set_breakpoints(library)
     stop.resume()
     assert client.wait_for_end() == 0

@@ -45,12 +45,12 @@ def test_a_llama_of_transformers_compiled_forward_and_backward(
     client.launch(launch(LLAMA, args=arguments), {LLAMA: [line(LLAMA, "trace")]}, functions=functions)
 
     # Dynamo traces the forward
-    stop = stop_named(client, "forward [0/0]")
+    stop = stop_named(client, "LlamaMLP.forward [0/0]")
     assert stop.locals()["x"].value == f"f32[2, 16, 32]{place(device)}"
     stop = stop.step("next")
     assert stop.evaluate("x.sum(-1)").result == f"f32[2, 16]{place(device)}"
     stop.resume()
-    stop = stop_named(client, "forward [0/0]")
+    stop = stop_named(client, "LanguageModel.forward [0/0]")
     assert stop.where()[1] == line(LLAMA, "trace")
     assert f"f32[2, 16, 64]{place(device)}" in stop.locals()["output"].value
     stop.resume()
@@ -79,7 +79,7 @@ def test_a_llama_of_transformers_compiled_forward_and_backward(
 def test_autocast_with_scaled_gradients_on_a_stream_of_its_own(client: DapClient, device: str, gpu_table: Table):
     expected = alone(MIXED, device)
     client.launch(launch(MIXED, args=[device]), {MIXED: [line(MIXED, "trace")]})
-    stop = stop_named(client, "forward [0/0]")
+    stop = stop_named(client, "Classifier.forward [0/0]")
     dtype = "f16" if device == "cuda" else "bf16"
     assert stop.locals()["hidden"].value == f"{dtype}[4, 16]{place(device)}"
     assert stop.evaluate("self.second(hidden.relu())").result == f"{dtype}[4, 2]{place(device)}"

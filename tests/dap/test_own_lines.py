@@ -29,7 +29,7 @@ def test_a_chosen_call_of_a_librarys_module_is_entered(client: DapClient) -> Non
     client.request("stepIn", {"threadId": stop.thread_id, "targetId": target["id"]})
     stop = client.wait_for_stop()
     frame = stop.frames()[0]
-    assert frame.name == "forward [0/0]" and frame.source is not None and frame.source.path is not None
+    assert frame.name == "Linear.forward [0/0]" and frame.source is not None and frame.source.path is not None
     assert Path(frame.source.path).name == "linear.py"
 
 
@@ -40,8 +40,8 @@ def test_a_data_breakpoint_on_an_attribute_stops_on_the_users_line(client: DapCl
     client.request("setDataBreakpoints", {"breakpoints": [{"dataId": found["dataId"], "accessType": "write"}]})
     stop.resume()
     stop = client.wait_for_stop()
-    assert stop.reason == "data breakpoint" and stop.where() == ("forward [0/0]", line(MODULES, "step"))
-    assert stop.step("next").where() == ("forward [0/0]", line(MODULES, "gate"))
+    assert stop.reason == "data breakpoint" and stop.where() == ("Model.forward [0/0]", line(MODULES, "step"))
+    assert stop.step("next").where() == ("Model.forward [0/0]", line(MODULES, "gate"))
 
 
 @pytest.mark.second_leg_only
@@ -51,6 +51,6 @@ def test_a_step_over_a_graph_break_says_that_another_compile_begins(client: DapC
     while stop.where()[1] == line(MODULES, "break"):
         assert "text" not in stop.body or "begins here" not in stop.body["text"]
         stop = stop.step("next")
-    assert stop.where() == ("forward [1/0]", line(MODULES, "behind"))
+    assert stop.where() == ("Model.forward [1/0]", line(MODULES, "behind"))
     told = f"Compile [1/0] begins here: the one before ended at the graph break in line {line(MODULES, 'break')}."
     assert stop.body["text"] == told

@@ -30,17 +30,17 @@ def test_frames_are_named_with_their_parameters(client: DapClient, runtime: bool
     plain = names(stop)
     assert names(stop, parameters=True)[:2] == [
         "scaled(x: f32[s0, s0], factor: int, bias: f32[s0, s0], *rest: tuple, **options: dict) [0/0]",
-        "forward(self: Layer, x: f32[s0, s0], width: SymInt, names: list) [0/0]",
+        "Layer.forward(self: Layer, x: f32[s0, s0], width: SymInt, names: list) [0/0]",
     ]
     every = {"parameters": True, "parameterNames": True, "parameterTypes": True, "parameterValues": True}
     assert names(stop, **every)[1] == (
-        "forward(self: Layer = Layer module, x: f32[s0, s0], width: SymInt = s0, names: list = ['a']) [0/0]"
+        "Layer.forward(self: Layer = Layer module, x: f32[s0, s0], width: SymInt = s0, names: list = ['a']) [0/0]"
     )
     assert names(stop, parameters=True, parameterNames=True)[0] == "scaled(x, factor, bias, *rest, **options) [0/0]"
     valued = names(stop, parameters=True, parameterNames=True, parameterValues=True, hex=True)[0]
     assert valued.startswith("scaled(x=f32[s0, s0], factor=0x3, bias=f32[s0, s0], *rest=(0x1, 0x2)")
     assert names(stop, parameterTypes=True, module=True, line=True)[1] == (
-        f"parameters.forward(Layer, f32[s0, s0], SymInt, list) [0/0] : {line(PROGRAM, 'call')}"
+        f"parameters.Layer.forward(Layer, f32[s0, s0], SymInt, list) [0/0] : {line(PROGRAM, 'call')}"
     )
     assert names(stop) == plain
     if not runtime:

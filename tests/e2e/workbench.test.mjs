@@ -98,12 +98,13 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await stopAt(scores);
 
   const stack = await callStack(page);
-  assert.deepEqual(stack.slice(0, 3).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]', 'forward [0/0]']);
+  assert.deepEqual(stack.slice(0, 3).map((frame) => frame.name), ['Attention.forward [0/0]', 'Block.forward [0/0]', 'Model.forward [0/0]']);
   assert.equal(stack[1].line, lineOf(model, 'self.attention(self.norm(x))'));
   assert.equal(stack[2].line, lineOf(model, 'x = block(x)'));
   assert.ok(stack.some((frame) => frame.name === 'main' && frame.line === lineOf(model, 'logits = model(')), JSON.stringify(stack));
 
   await toggle(page, 'Locals');
+  await variable(page, /^self ?[:=] ?self\.blocks\[0\]\.attention \(Attention module\)/);
   await variable(page, /^query ?[:=] ?f32\[s\d+, 4, s\d+, 8\]/);
   await workbench.screenshot('stop');
   await toggle(page, 'query');
@@ -146,7 +147,7 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await stopsBy(page, 'F10', MODEL, weights);
   await stopsBy(page, () => button('Reverse').click(), MODEL, scores);
   await callStack(page);
-  await stopsBy(page, () => choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame'), MODEL, lineOf(model, 'self.attention(self.norm(x))'));
+  await stopsBy(page, () => choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^\w+\.forward \[/ }).nth(1), 'Restart Frame'), MODEL, lineOf(model, 'self.attention(self.norm(x))'));
   await goOnWithout(scores);
 });
 
@@ -205,7 +206,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   const last = lineOf(gate, 'return mixed');
   await stopAt(last, gate);
   await leaveBy(page, 'F5');
-  await frameIs('forward [2/0]');
+  await frameIs('Gate.forward [2/0]');
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
   if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
@@ -218,11 +219,11 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await workbench.screenshot('compare');
   await row.hover();
   await row.locator('.action-label[aria-label="Go Back to This Moment"]').click();
-  await frameIs('forward [0/0 past]');
+  await frameIs('Gate.forward [0/0 past]');
   await header.click();
   await openFile(page, gate, last);
   await clickGutter(page, last);
-  for (const frame of ['forward [1/0 past]', 'forward [2/0]']) {
+  for (const frame of ['Gate.forward [1/0 past]', 'Gate.forward [2/0]']) {
     await leaveBy(page, 'F5');
     await frameIs(frame);
   }
@@ -235,15 +236,15 @@ test('back beyond the compile: the one before', { timeout: 240_000 }, async () =
   const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
   await stopAt(first, gate);
   await leaveBy(page, 'F5');
-  await frameIs('forward [0/1]');
+  await frameIs('Gate.forward [0/1]');
   await stopsBy(page, () => page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click(), 'gate.py', last);
-  assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* past\]$/);
+  assert.match((await callStack(page))[0].name, /^Gate\.forward \[\d+\/0.* past\]$/);
   await toggle(page, 'Locals');
   await variable(page, /^strength ?[:=] ?f32\[2, 8\]/);
   await workbench.screenshot('look-back');
   await toggle(page, 'Locals', false);
   await leaveBy(page, 'F5');
-  await frameIs('forward [0/1]');
+  await frameIs('Gate.forward [0/1]');
   await clickGutter(page, first);
   await continueToEnd(page);
 });
@@ -301,7 +302,7 @@ test('a process of the program is debugged in a session of its own', { timeout: 
   await start('children');
   await stoppedAt(page, MODEL, line);
   // The list draws only the rows that fit, and two sessions leave no room for the last frames.
-  assert.equal((await callStack(page, { complete: false }))[0].name, 'forward [0/0]');
+  assert.equal((await callStack(page, { complete: false }))[0].name, 'Model.forward [0/0]');
   assert.equal(await page.locator('.debug-call-stack .monaco-list-row .session').count(), 2);
   await continueToEnd(page);
 });
@@ -331,7 +332,7 @@ test('a breakpoint in a library, and output in the debug console', { timeout: 24
   await start('console');
   await stoppedAt(page, 'sparse.py', line);
   const stack = await callStack(page);
-  assert.deepEqual(stack.slice(0, 2).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]']);
+  assert.deepEqual(stack.slice(0, 2).map((frame) => frame.name), ['Embedding.forward [0/0]', 'Model.forward [0/0]']);
   await toggle(page, 'Locals');
   await variable(page, /^input ?[:=] ?i64\[/);
   await continueToEnd(page);
@@ -349,7 +350,7 @@ test('compile time only', { timeout: 240_000 }, async () => {
   }
   await start('compile time');
   await stoppedAt(page, MODEL, first);
-  assert.equal((await callStack(page))[0].name, 'forward [0/0]');
+  assert.equal((await callStack(page))[0].name, 'Model.forward [0/0]');
   await stopsBy(page, 'F5', MODEL, last);
   await workbench.screenshot('compile-time-only');
   await continueToEnd(page); // the line that only runs did not stop

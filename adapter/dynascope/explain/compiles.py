@@ -38,7 +38,7 @@ _NAMED = 3
 
 
 def title(each: model.Compile, name: str) -> str:
-    """Return `forward [0/1]`; without a name of the compile, the function alone."""
+    """Return `Model.forward [0/1]`; without a name of the compile, the function alone."""
     function = named(each.function, each.resumes_at)
     return f"{function} [{name}]" if name else function
 

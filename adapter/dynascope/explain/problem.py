@@ -170,7 +170,16 @@ def where(path: str, line: int) -> str:
 
 def named(function: str, resumes_at: int | None) -> str:
     """Return the name of a compiled function, or of its part after a graph break."""
-    return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
+    shown = shown_function(function)
+    return shown if resumes_at is None else f"what follows line {resumes_at} of {shown}"
+
+
+def shown_function(qualified_name: str) -> str:
+    """Return a function's qualified name without the functions around it.
+
+    Of `build.<locals>.Block.forward` it is `Block.forward`.
+    """
+    return qualified_name.rpartition("<locals>.")[2]
 
 
 def fitting(*titles: str) -> str:

@@ -33,7 +33,7 @@ class Process(Struct, array_like=True):
     ended: int = 0
     """How many compiles have ended."""
     latest: str = ""
-    """The compile that ended last: `forward [0/1]`."""
+    """The compile that ended last: `Model.forward [0/1]`."""
     latest_at: float = 0.0
 
 

@@ -68,7 +68,7 @@ class Printer:
             self.say(output.output.rstrip("\n"), style)
 
     def stop(self, stop: Stopped, frame: StackFrame | None, hit: Sequence[UserBreakpoint]) -> None:
-        """Print a stop: `● compile time  forward [0/0]  model.py:12  (breakpoint 1)`."""
+        """Print a stop: `● compile time  Model.forward [0/0]  model.py:12  (breakpoint 1)`."""
         if frame is None:
             self.say(f"● thread {stop.thread_id} stopped ({stop.reason})", RUN_TIME)
             return

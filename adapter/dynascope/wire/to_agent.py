@@ -300,7 +300,7 @@ class Compiling(Message):
     state: Literal["tracing", "backend", "waiting", "stopped"]
     """`waiting`: for Dynamo's lock, which one compile holds at a time."""
     name: str = ""
-    """The frame being compiled: `forward [0/1]`."""
+    """The frame being compiled: `Model.forward [0/1]`."""
     path: str = ""
     line: int = 0
     nodes: int = 0
@@ -314,7 +314,7 @@ class Compiles(Request, tag="compiles", kw_only=True):
 class CompileOn(Request, tag="compileOn", kw_only=True):
     """Ask what a thread compiles now; read from another thread, so slightly stale.
 
-    Reply: `the backend inductor compiles the graph that ends at model.py:20, in forward [0/1]`; "" for no compile.
+    Reply: `the backend inductor compiles the graph that ends at model.py:20, in f [0/1]`; "" for no compile.
     """
 
     thread_id: int

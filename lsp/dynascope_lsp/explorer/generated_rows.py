@@ -87,7 +87,7 @@ class MadeOfLine(Struct):
     key: str
     """The launch."""
     name: str
-    """`forward [0/0] output code`."""
+    """`Model.forward [0/0] output code`."""
     document: Document
     line: int
     text: str

@@ -31,7 +31,7 @@ def test_forward_backward_and_the_trace_of_the_captured_graph(client: DapClient,
 
     # Dynamo traces the forward
     stop = client.wait_for_stop()
-    assert stop.at_compile_time and stop.where() == ("forward [0/0]", line(PROGRAM, "trace"))
+    assert stop.at_compile_time and stop.where() == ("Block.forward [0/0]", line(PROGRAM, "trace"))
     assert stop.locals()["hidden"].value == "f32[3, 8] cuda:0"
     assert stop.evaluate("hidden @ hidden.t()").result == "f32[3, 3] cuda:0"
     stop.resume()

@@ -9,7 +9,7 @@ class Block(torch.nn.Module):
         self.linear = torch.nn.Linear(4, 4)
 
     def forward(self, x):
-        y = self.linear(x)  # stop: forward [0/0] x2 | x=f32[2, 4]; forward [0/1] x2
+        y = self.linear(x)  # stop: Block.forward [0/0] x2 | x=f32[2, 4]; Block.forward [0/1] x2
         return y.relu()
 
 
@@ -20,15 +20,15 @@ class Model(torch.nn.Module):
 
     @staticmethod
     def scale(x):
-        return x * 3  # stop: scale [0/0]; scale [0/1]
+        return x * 3  # stop: Model.scale [0/0]; Model.scale [0/1]
 
     @property
     def factor(self):
-        return 2  # stop: factor [0/0]; factor [0/1]
+        return 2  # stop: Model.factor [0/0]; Model.factor [0/1]
 
     def forward(self, x):
         for block in self.blocks:
-            x = block(x)  # stop: forward [0/0] x2; forward [0/1] x2
+            x = block(x)  # stop: Model.forward [0/0] x2; Model.forward [0/1] x2
         return self.scale(x) * self.factor
 
 

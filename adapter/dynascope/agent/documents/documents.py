@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dynascope.agent.internals.frames.resume import compile_name
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.wire.beyond_dap import document_path
 from dynascope.wire.dap import Source, SourceBody
@@ -100,9 +101,9 @@ class Documents:
 
     # ---- compiling threads
 
-    def graph_compiled(self, function: str, compile_id: str, lines: Iterable[CodeLine]) -> None:
-        """Add the graph that the backend gets for a compile of this function."""
-        self._add_lines(f"{function} [{compile_id}] graph", "as Dynamo passed it to the backend", compile_id, lines)
+    def graph_compiled(self, compile: str, compile_id: str, lines: Iterable[CodeLine]) -> None:
+        """Add the graph that the backend gets for a compile: `Model.forward [0/1]`."""
+        self._add_lines(f"{compile} graph", "as Dynamo passed it to the backend", compile_id, lines)
 
     def later_forms(self) -> NamedForms:
         """Return an observer that adds what AOTAutograd and Inductor make of a graph.
@@ -155,7 +156,7 @@ class Documents:
 
         `parts` says for offsets in `generated` what the instructions from there on are for.
         """
-        frame = f"{code.co_name} [{compile_id}]"
+        frame = compile_name(code, compile_id)
         own, made = weakref.ref(code), weakref.ref(generated)
         if is_resume:
             self._add(f"{frame} bytecode", "torch.compile: a resume function", "txt", _Document(Source(), code=own))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.documents.guard_trees import outcome_of
+from dynascope.agent.internals.frames.resume import compile_name
 from dynascope.agent.internals.guards.costs import lookup_time
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
 from dynascope.agent.speculation.rebuilt_guards import Filter, NotRebuilt, Rebuilding, filters_of_torch
@@ -104,7 +105,7 @@ def filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], nam
     `values` are a frame's locals, and this is its thread. A name may also be that of a function of the program. Raises
     BadCommand.
     """
-    heading = f"{code.co_name} [{entry.compile_id}]"
+    heading = compile_name(code, entry.compile_id)
     wanted_filters = _by_name(entry, values, name)
     outcome = outcome_of(entry, values)
     if not outcome.startswith("all"):
@@ -122,7 +123,7 @@ def filters_of(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) 
     """
     found = reduce_guards(code, entry, values, _by_name(entry, values, ""))
     left = [FilteredGuards(each.name, each.number, each.lookup, sentences(each.gone)) for each in found.filtered]
-    return left, _table(f"{code.co_name} [{entry.compile_id}]", entry, found)
+    return left, _table(compile_name(code, entry.compile_id), entry, found)
 
 
 def _by_name(entry: CacheEntry, values: dict[str, Any], name: str) -> dict[str, Filter | None]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from dynascope.agent.internals.frames.resume import compile_name
 from dynascope.agent.internals.guards.costs import Costs, check, measure
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
 from dynascope.agent.internals.weak_keys import WeakKeys
@@ -64,7 +65,7 @@ def all_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -
 
 def checked(code: types.CodeType, entries: Sequence[CacheEntry], values: dict[str, Any]) -> str:
     """Evaluate the guards of each entry for a frame's locals; return which fails first."""
-    return "\n".join(f"{code.co_name} [{entry.compile_id}]: {outcome_of(entry, values)}" for entry in entries)
+    return "\n".join(f"{compile_name(code, entry.compile_id)}: {outcome_of(entry, values)}" for entry in entries)
 
 
 def outcome_of(entry: CacheEntry, values: dict[str, Any]) -> str:
@@ -111,7 +112,8 @@ def _plural(number: int, noun: str) -> str:
 
 
 def _heading(code: types.CodeType, entry: CacheEntry, guards: int, in_python: int, costs: Costs | None) -> str:
-    title = f"{code.co_name} [{entry.compile_id}] guards: {guards}, as torch evaluates them; {in_python} in Python (py)"
+    compile = compile_name(code, entry.compile_id)
+    title = f"{compile} guards: {guards}, as torch evaluates them; {in_python} in Python (py)"
     if costs is None:
         return title
     time = duration(costs.lookup)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from dynascope.agent.documents.guard_filters import filters_of
 from dynascope.agent.documents.guard_trees import all_costs, outcome_of
+from dynascope.agent.internals.frames.resume import compile_name
 from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.speculation.rebuilt_guards import NotRebuilt, Rebuilding
@@ -68,7 +69,7 @@ def saved_guards(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
     """
     if name and name not in _WAYS:
         raise BadCommand(f"{name} is no way to save guards. There are: {', '.join(_WAYS)}.")
-    heading = f"{code.co_name} [{entry.compile_id}]"
+    heading = compile_name(code, entry.compile_id)
     outcome = outcome_of(entry, values)
     if not outcome.startswith("all"):
         return f"{heading}: saving is tried where all guards are true. For the values in this frame {outcome}."
@@ -85,7 +86,7 @@ def saved_by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
 
     All guards must hold for these values.
     """
-    heading = f"{code.co_name} [{entry.compile_id}]"
+    heading = compile_name(code, entry.compile_id)
     try:
         saved = _by_way(code, entry, values, list(_WAYS))
     except NotRebuilt as why:

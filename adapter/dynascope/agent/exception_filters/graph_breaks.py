@@ -26,7 +26,7 @@ from dynascope.agent.internals.codegen.codegen import EndedGraph, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import frame_name
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import has_operations
 from dynascope.agent.internals.variables.variables import SideEffects
@@ -201,7 +201,7 @@ def _told(ending: EndedGraph) -> list[str]:
 
 
 def _continuation(resume: ResumeFunction) -> str:
-    return f"{resume.name}({', '.join(resume.arguments)}) continues in {original_code(resume.code).co_name}"
+    return f"{resume.name}({', '.join(resume.arguments)}) continues in {frame_name(resume.code)}"
 
 
 def _listed(all: Sequence[Item], text: Callable[[Item], str]) -> str:

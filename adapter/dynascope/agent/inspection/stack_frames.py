@@ -22,7 +22,7 @@ from dynascope.agent.inspection.values.names import NamedValue, Names, rows_of_n
 from dynascope.agent.inspection.values.rows import Children, Heading, Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.compile.compile_context import trace_id
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import compile_name, original_code
 from dynascope.agent.internals.frames.translators import code_of, line_of, locals_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, is_tensor, symbolic_text
 from dynascope.agent.internals.variables.held import Cell, Number, Tensor, Unrealised, Unset
@@ -101,7 +101,7 @@ def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
     code, line = code_of(translator), line_of(translator)
     origin = captured.origin(code.co_filename, line)
     if origin is None:
-        name = f"{original_code(code).co_name} [{trace_id()}]"
+        name = compile_name(code, trace_id())
         return StackFrame(id=frame_id, name=name, line=line, column=1, source=source_of_code(code))
     # a line of a captured backward, whose file cannot be opened: name the node, and show the line that created it
     name = f"{origin.name} [{trace_id()} NodeCall {origin.index}]"

@@ -55,13 +55,14 @@ def _kind(
 def _describe(current: Compiling, state: ThreadState) -> None:
     """Add name, place and size of the compile, which runs on, so that any part may vanish."""
     from dynascope.agent.internals.frames import translators
+    from dynascope.agent.internals.frames.resume import frame_name
     from dynascope.agent.internals.graph import graph
 
     outermost = state.outermost
     if outermost is None:
         return
     try:
-        current.name = translators.code_of(outermost).co_name
+        current.name = frame_name(translators.code_of(outermost))
         active = translators.active_translators(outermost)
         innermost = active[-1] if active else outermost
         current.path, current.line = translators.code_of(innermost).co_filename, translators.line_of(innermost)

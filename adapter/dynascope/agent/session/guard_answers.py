@@ -69,17 +69,18 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         raise EvaluationError(_NOTHING_COMPILED)
     from dynascope.agent.documents.guard_trees import checked, with_costs
     from dynascope.agent.documents.saved_guards import saved_guards
+    from dynascope.agent.internals.frames.resume import frame_name
     from dynascope.agent.internals.guards.tree import cache_entries
     from dynascope.agent.isolation.isolation import as_for_the_call
 
     code, values = compiled_from(running), dict(variables)
     entries = cache_entries(code)
     if not entries:
-        raise EvaluationError(f"{code.co_name} has no compiled code now. {_NO_FUNCTION}")
+        raise EvaluationError(f"{frame_name(code)} has no compiled code now. {_NO_FUNCTION}")
     asked = [entry for entry in entries if question.compile_id in ("", entry.compile_id)]
     if not asked:
         there = ", ".join(entry.compile_id for entry in entries)
-        raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
+        raise EvaluationError(f"{frame_name(code)} has no compiled code [{question.compile_id}]; it has: {there}.")
     with collection_postponed(), as_for_the_call():
         if question.asked == "filters":
             return _filters(code, asked[0], values, question.name)

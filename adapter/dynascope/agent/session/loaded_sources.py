@@ -113,16 +113,16 @@ class LoadedSourceDocuments(TraceObserver):
     def _graph_done(self, module: Any) -> None:
         from dynascope.agent.internals.compile import compile_context
         from dynascope.agent.internals.frames import translators
+        from dynascope.agent.internals.frames.resume import compile_name
         from dynascope.agent.internals.graph import code as graph_code
 
         state = self._hook.threads.existing() if self._hook is not None else None
         if state is None or state.outermost is None:
             return
         compile_id, _ = compile_context.compile_id_and_attempt()
-        function = translators.code_of(state.outermost).co_name
         state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
         lines = graph_code.module_code(module, graph_code.value_of_dynamo, lambda path: is_user_code(real_path(path)))
-        self.documents.graph_compiled(function, compile_id, lines)
+        self.documents.graph_compiled(compile_name(translators.code_of(state.outermost), compile_id), compile_id, lines)
 
     def _graph_ended(self, ending: EndedGraph) -> None:
         from dynascope.agent.inspection.scopes.codegen import purposes_of

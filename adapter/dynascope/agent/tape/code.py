@@ -23,7 +23,7 @@ class Code:
         code = translators.code_of(translator)
         self._of = weakref.ref(code)
         original = original_code(code)
-        self.name, self.function = original.co_name, original.co_qualname
+        self.name, self.function = line_events.frame_name(original), original.co_qualname
         self.file = original.co_filename
         self.path = path_of(code)
         self.has_file = has_file(self.path)

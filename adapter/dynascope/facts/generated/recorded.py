@@ -103,7 +103,7 @@ def bytecode_text(bytecode: Bytecode) -> str:
 
 
 def form_text(frame: str, form: LaterForm, line_of: LineOf) -> str:
-    """Return a later form of a graph of `frame`, `forward [0/1]`."""
+    """Return a later form of a graph of `frame`, `Model.forward [0/1]`."""
     heading = f"{frame} {form.name}: {form.heading}"
     if form.graphs:
         return graphs_text(heading, form.graphs, line_of)

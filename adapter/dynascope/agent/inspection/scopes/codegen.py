@@ -14,7 +14,7 @@ from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.codegen.codegen import EndedGraph, Part, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import expression, parts_of, way
 from dynascope.agent.internals.frames.instructions import Instruction, described
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import frame_name, original_code
 from dynascope.agent.internals.frames.translators import code_of, instruction
 from dynascope.agent.internals.variables.held import Cell, Entries, Items, Members, NestedFunction, Object, Parts
 from dynascope.agent.internals.variables.kinds import contents
@@ -214,7 +214,7 @@ def _by_frame(
     """Return a row for each value; `shows_way`: show how it is reconstructed, not its value."""
     rows: list[Make] = []
     for frame in ending.frames:
-        function = original_code(code_of(frame.translator)).co_name
+        function = frame_name(code_of(frame.translator))
         for name, value in values(frame):
             label = f"{name} in {function}" if len(ending.frames) > 1 else name
             rows.append(partial(_value, name=label, value=value, shows_way=shows_way))
@@ -261,7 +261,7 @@ def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames
 def _resume(resume: ResumeFunction) -> Make:
     original = original_code(resume.code)
     facts: Mapping[str, str] = {
-        "continues": original.co_qualname,
+        "continues": frame_name(original),
         "arguments": ", ".join(resume.arguments) or _NOTHING,
         "cells": ", ".join(resume.code.co_freevars) or _NOTHING,
     }

@@ -16,7 +16,7 @@ from dynascope.agent.inspection.values.guard_rows import about_rows, origin_rows
 from dynascope.agent.inspection.values.history_rows import History, with_history
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, few, virtual
-from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text
+from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text, with_module_path
 from dynascope.agent.inspection.values.text import class_text
 from dynascope.agent.internals.variables import held
 from dynascope.agent.internals.variables.variables import (
@@ -57,10 +57,13 @@ def _row(options: ViewOptions, name: str, variable: object, path: str | None) ->
     if type(content) is held.Unrealised and content.computed_from is None:
         real = concrete.row(options, name, content.value, path)
         kind = f"{real.type} (not realized by Dynamo yet)"
+        if path == name:
+            real.value = with_module_path(variable, type(content.value), real.value)
         lazy = Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
         lazy.is_number = is_number(content)
         return lazy
-    text, kind = contents_text(options, content, 0), type_text(variable, content)
+    text = variable_text(options, variable, 0) if path == name else contents_text(options, content, 0)
+    kind = type_text(variable, content)
     value_row = Row(name, text, kind, path, children(variable, content, path), subject=variable)
     value_row.made_at, value_row.written_at = _places(content)
     value_row.is_number = is_number(content)

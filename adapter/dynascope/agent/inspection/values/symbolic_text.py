@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import torch
 
 from dynascope.agent.inspection.values.concrete import number_text
@@ -14,10 +16,15 @@ from dynascope.agent.inspection.values.text import (
     preview,
     value_text,
 )
+from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
 from dynascope.agent.internals.variables import held, kinds
-from dynascope.agent.internals.variables.variables import class_name, class_names, key_variable
+from dynascope.agent.internals.variables.variables import class_name, class_names, key_variable, source_object
 from dynascope.agent.program.interruption import is_of_program
+from dynascope.facts.recompiles.guarded_value import readable
+
+_MEMBER = re.compile(r"\w+(?:\.\w+|\[\d+\])+")
+"""A path of modules from a name: `self.blocks[1].attn`."""
 
 
 def contents(options: ViewOptions, variable: object) -> held.Contents:
@@ -32,8 +39,21 @@ def contents(options: ViewOptions, variable: object) -> held.Contents:
 
 
 def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
-    """Return one line for a variable inside another's preview."""
-    return contents_text(options, contents(options, variable), depth)
+    """Return one line for a variable, at `depth` 0 alone, else inside another's preview."""
+    content = contents(options, variable)
+    text = contents_text(options, content, depth)
+    return text if depth or type(content) is not held.Object else with_module_path(variable, content.cls, text)
+
+
+def with_module_path(variable: object, cls: type, text: str) -> str:
+    """Return the text of a module with its path: `self.blocks[1].attn (Attention module)`.
+
+    The path begins at the name by which the function that is compiled gets it, and is left out where there is no more.
+    """
+    if not issubclass(cls, torch.nn.Module):
+        return text
+    path = readable(source_text(source_object(variable)) or "")
+    return f"{path} ({text})" if _MEMBER.fullmatch(path) else text
 
 
 def contents_text(options: ViewOptions, content: held.Contents, depth: int) -> str:  # noqa: C901 - one case a line

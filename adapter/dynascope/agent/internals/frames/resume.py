@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.explain.problem import named
+from dynascope.explain.problem import named, shown_function
 
 _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_.*_at_(\d+)$")
 _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")
@@ -55,6 +55,16 @@ def line_of_break(code: types.CodeType) -> int | None:
 def name_of(code: types.CodeType) -> str:
     """Return the name of a function, or of the part that a resume function runs, for users."""
     return named(original_code(code).co_qualname, line_of_break(code))
+
+
+def frame_name(code: types.CodeType) -> str:
+    """Return the name of a function that Dynamo traces, with its class: `Attention.forward`."""
+    return shown_function(original_code(code).co_qualname)
+
+
+def compile_name(code: types.CodeType, compile_id: str) -> str:
+    """Return the name of a compile of a function: `Attention.forward [0/1]`."""
+    return f"{frame_name(code)} [{compile_id}]"
 
 
 def runtime_name(code: types.CodeType) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames import instructions, translators
-from dynascope.agent.internals.frames.resume import line_of_break
+from dynascope.agent.internals.frames.resume import frame_name, line_of_break
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
@@ -35,7 +35,7 @@ def latest_beginning(
         if position >= before:
             break
         if frames[frame].begins(index, position <= restored_at) == line:
-            found = position, frames[frame].lines.original.co_name
+            found = position, frame_name(frames[frame].lines.original)
     return found
 
 

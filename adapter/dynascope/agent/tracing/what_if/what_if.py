@@ -13,7 +13,7 @@ from dynascope.agent.inspection.values import EvaluationError
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import frame_name
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.held import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
@@ -237,5 +237,5 @@ class WhatIf:
 
 
 def _place(translator: Translator) -> str:
-    code = original_code(translators.code_of(translator))
-    return f"{code.co_name}, {where(code.co_filename, translators.line_of(translator))}"
+    code = translators.code_of(translator)
+    return f"{frame_name(code)}, {where(code.co_filename, translators.line_of(translator))}"
