@@ -50,6 +50,8 @@ try {
   await command(page, 'View: Toggle Panel Visibility');
   await fold('Watch');
   await fold('Loaded Scripts');
+  await page.locator('.debug-call-stack .stack-frame', { hasText: '<module>' }).waitFor();
+  await page.locator('.debug-variables .monaco-list-row', { hasText: 'hidden' }).first().waitFor();
   await take('debug');
   await fold('Breakpoints');
   await fold('Call Stack');

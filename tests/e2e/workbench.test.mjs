@@ -219,7 +219,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await workbench.screenshot('compare');
   await row.hover();
   await row.locator('.action-label[aria-label="Go Back to This Moment"]').click();
-  await frameIs('Gate.forward [0/0 past]');
+  await frameIs('Linear.forward [0/0 past]');
   await header.click();
   await openFile(page, gate, last);
   await clickGutter(page, last);
