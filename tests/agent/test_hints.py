@@ -126,7 +126,7 @@ def test_an_argument_that_is_passed_on_after_a_graph_break_can_be_marked(name: s
     assert is_spared(TOGETHER, name, mark, guarded_value(rest.first.guard)) == (name == "passed_on")
 
 
-KEYS = "Keep the keys and their order the same in each call."
+KEYS = "Keep the keys and their order the same in each call, with a default where there is nothing to pass."
 KEYWORDS = (
     "Each set of keywords is compiled on its own: pass the same ones in the same order in each call, with their "
     "defaults where there is nothing to pass."

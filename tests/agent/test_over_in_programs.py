@@ -32,9 +32,9 @@ def test_what_is_said_of_a_recompile_is_so(path: Path, tmp_path: Path) -> None:
     store = recorded(path, tmp_path)
     found = [each for each in causes_in(store) if each.caused and each.first.function == truth.function]
     told = [text for each in found if (text := whether_over(each))]
-    if any(text.startswith("Not over: ") for text in told):
+    if any(text.startswith("It is not over: ") for text in told):
         assert not truth.over, told
-    elif told and len(told) == len(found) and all(text.startswith("Over: ") for text in told):
+    elif told and len(told) == len(found) and all(text.startswith("It is over: ") for text in told):
         assert truth.over, told
     for each in found:
         check_spared(each, truth)

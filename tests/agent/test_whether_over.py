@@ -15,6 +15,7 @@ from dynascope.explain import over
 from dynascope.explain.over import whether_over
 from dynascope.explain.problem import Identities
 from dynascope.explain.recompiles import recompiles
+from dynascope.explain.remedies import GROWS
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.relations import numbers_served
@@ -60,19 +61,19 @@ def ones(*sizes: int) -> list[torch.Tensor]:
 
 
 CASES = [
-    pytest.param(plain, "inductor", None, [ones(4), ones(8), ones(12)], ones(20), "Over: ", marks=needs_compiler),
-    (plain, "eager", None, [ones(4), ones(8)], ones(20), "Over: "),
-    (plain, "eager", None, [ones(4), ones(1)], ones(20), "Not over: 0/1"),
-    (plain, "eager", False, [ones(4), ones(8), ones(12)], ones(20), "Not over: 0/2"),
-    (asks, "eager", None, [ones(4), ones(8)], ones(5), "Not over: 0/1 fits "),
-    (asks, "eager", None, [ones(14), ones(8)], ones(20), "Over: "),
-    (folds, "eager", None, [ones(8), ones(12)], ones(16), "Over: "),
-    (both, "eager", None, [ones(4, 4), ones(8, 8)], ones(20, 20), "Over: "),
-    (scales, "eager", None, [[torch.ones(2), 3], [torch.ones(2), 5]], [torch.ones(2), 0], "Over: "),
-    (scales, "eager", None, [[torch.ones(2), 1], [torch.ones(2), 0]], [torch.ones(2), 9], "Over: "),
-    (asks, "eager", True, [ones(14), ones(5)], ones(3), "Over: 0/0 fits "),  # one compile for each answer
-    (scales, "eager", None, [[torch.ones(2), 0.5], [torch.ones(2), 0.7]], [torch.ones(2), 0.1], "Over: "),
-    (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "Not over: 0/1"),
+    pytest.param(plain, "inductor", None, [ones(4), ones(8), ones(12)], ones(20), "It is over: ", marks=needs_compiler),
+    (plain, "eager", None, [ones(4), ones(8)], ones(20), "It is over: "),
+    (plain, "eager", None, [ones(4), ones(1)], ones(20), "It is not over: compile 0/1"),
+    (plain, "eager", False, [ones(4), ones(8), ones(12)], ones(20), "It is not over: compile 0/2"),
+    (asks, "eager", None, [ones(4), ones(8)], ones(5), "It is not over: compile 0/1 fits "),
+    (asks, "eager", None, [ones(14), ones(8)], ones(20), "It is over: "),
+    (folds, "eager", None, [ones(8), ones(12)], ones(16), "It is over: "),
+    (both, "eager", None, [ones(4, 4), ones(8, 8)], ones(20, 20), "It is over: "),
+    (scales, "eager", None, [[torch.ones(2), 3], [torch.ones(2), 5]], [torch.ones(2), 0], "It is over: "),
+    (scales, "eager", None, [[torch.ones(2), 1], [torch.ones(2), 0]], [torch.ones(2), 9], "It is over: "),
+    (asks, "eager", True, [ones(14), ones(5)], ones(3), "It is over: compile 0/0 fits "),  # one compile for each answer
+    (scales, "eager", None, [[torch.ones(2), 0.5], [torch.ones(2), 0.7]], [torch.ones(2), 0.1], "It is over: "),
+    (loops, "eager", None, [[torch.ones(2), 2], [torch.ones(2), 3]], [torch.ones(2), 4], "It is not over: compile 0/1"),
 ]
 
 
@@ -111,7 +112,7 @@ def test_another_value_is_compiled_again_where_that_is_said(
         told = whether_over(cause_of(facts))
         compiled(*another)
     assert told.startswith(says), told
-    assert (len(facts) > before) == (not told.startswith("Over: ")), told
+    assert (len(facts) > before) == (not told.startswith("It is over: ")), told
 
 
 @pytest.mark.parametrize(
@@ -158,9 +159,9 @@ def test_nothing_is_over_while_each_call_changes_what_is_guarded() -> None:
     varying = [guard for each in facts for guard in each.varying_guards]
     found = causes(entries, compiles, by_number.get)
     told = [each.details for each in recompiles(found, compiles, Identities(lambda _: []), varying) if each.compiles]
-    says = "Not over: the call itself changes `self.calls`, so that the next one is compiled again"
+    says = "It is not over: the call itself changes `self.calls`, so that the next one is compiled again"
     assert any(details and details[0].startswith(says) for details in told), told
-    assert not any(text.startswith("Over: ") or "compile less" in text for details in told for text in details)
+    assert not any(text.startswith("It is over: ") or "compile less" in text for details in told for text in details)
 
 
 def test_the_bounds_and_conditions_are_told() -> None:
@@ -170,7 +171,7 @@ def test_the_bounds_and_conditions_are_told() -> None:
         for size in (8, 12):
             compiled(torch.ones(size))
     told = whether_over(cause_of(facts))
-    assert told == "Over: 0/1 fits any size of 2 or more where `x.size()[0] % 4 == 0` (`s77`).", told
+    assert told == "It is over: compile 0/1 fits any size of 2 or more where `x.size()[0] % 4 == 0` (`s77`).", told
 
 
 def test_few_numbers_are_asked_about_however_large_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,5 +187,31 @@ def test_few_numbers_are_asked_about_however_large_they_are(monkeypatch: pytest.
     with recording() as facts:
         for number in (3_000_000, 5_000_000):
             compiled(torch.ones(2), number)
-    assert whether_over(cause_of(facts)).startswith("Over: ")
+    assert whether_over(cause_of(facts)).startswith("It is over: ")
     assert asked and max(asked) < 10_000
+
+
+class Collecting(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.kept.append(x.mean())
+        return x * 2
+
+
+def test_a_list_to_which_the_call_appends_is_said_to_grow() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(Collecting(), backend="eager")
+    with recording() as facts:
+        for _ in range(3):
+            compiled(torch.ones(4))
+    by_number, entries = numbered(facts)
+    compiles = {number: each.compile for number, each in by_number.items()}
+    varying = [guard for each in facts for guard in each.varying_guards]
+    found = causes(entries, compiles, by_number.get)
+    (told,) = (each for each in recompiles(found, compiles, Identities(lambda _: []), varying) if each.compiles)
+    assert (
+        told.remedies == [GROWS] and told.effect is not None and told.effect.startswith("made for length 0, met 1, 2")
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
-from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.graph_breaks import graph_breaks, title
 from dynascope.explain.of_launch import apart
 from dynascope.explain.problem import Identities
 from dynascope.facts import break_message, model
@@ -136,6 +136,9 @@ if np.random.rand() < 0.5:
     x = x * 2
 if self.random.random() < x.item():
     x = x * 2
+self.kept["mean"].append(x.mean().item())  # each call
+if x is not None:
+    kept.append(x.item())
 """
 
 
@@ -144,6 +147,7 @@ if self.random.random() < x.item():
     [
         *((1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")),
         *((8, "Decide at random outside of the compiled"), (10, "Keep it")),
+        *((line, "Return the tensor, and append its number outside") for line in (12, 14)),
     ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):
@@ -193,3 +197,34 @@ def test_hints_of_torch_are_the_remedies_where_no_more_is_known():
     found = a_break("GB0055", "", "train.py", "Set the option.", REPORT)
     assert break_remedies(found) == ["Set the option."] and advice_of_torch(found) == []
     assert break_remedies(a_break("GB0055", "", "train.py", REPORT)) == [REPORT]
+
+
+@pytest.mark.parametrize(
+    ("type_", "explanation", "expected"),
+    [
+        (
+            "Attempted to call function marked as skipped",
+            "how to trace the builtin `time.perf_counter.`",
+            "Graph break at time.perf_counter(): it is marked as skipped",
+        ),
+        (
+            "Skip calling `torch.compiler.disable()`d function",
+            "Skip calling function `<function record at 0x7f>` since it was wrapped with `torch.compiler.disable`",
+            "Graph break at record(): it is disabled",
+        ),
+        (
+            "Unsupported Tensor.item() call with capture_scalar_outputs=False",
+            "tracing `Tensor.item()`",
+            "Graph break at Tensor.item()",
+        ),
+        (
+            "Dynamic shape operator",
+            "Operator `aten.nonzero.default`",
+            "Graph break at nonzero(): Dynamic shape operator",
+        ),
+    ],
+)
+def test_a_type_that_is_too_long_is_left_out_of_the_title(type_: str, explanation: str, expected: str):
+    found = a_break("GB0007", explanation)
+    found.type = type_
+    assert title(found) == expected

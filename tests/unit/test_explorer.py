@@ -158,7 +158,7 @@ def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
     (row,) = below(RUN, "Recompiles")
     assert (row.label, row.description) == (
         "model.py:13  x.size()[0]",
-        "made for 8, met x: f32[12, 16]  Model.forward  0/1  500 ms",
+        "made for size 8, met x: f32[12, 16]  Model.forward  0/1  500 ms",
     )
     advice, guard, compile = below(RUN, "Recompiles", row.label)
     assert "maybe_mark_dynamic" in advice.label and guard.description == "model.py:7"

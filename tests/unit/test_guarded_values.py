@@ -153,8 +153,8 @@ def test_a_backend_and_a_parameter_that_needs_a_gradient_or_not():
     guard = "tensor 'weight' requires_grad mismatch. expected requires_grad=1"
     assert remedies([guard], [hint])[0].startswith("Call it with the same `requires_grad`")
     assert remedies(["tensor 'weight' size mismatch at index 0. expected 2, actual 3"], [hint])[0] == (
-        "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False`, which "
-        "lets them become dynamic."
+        "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False` "
+        "before the first call, which lets them become dynamic."
     )
 
 
@@ -341,3 +341,9 @@ def test_a_state_that_was_not_empty_is_told_as_any_length():
 )
 def test_guards_on_what_a_program_keeps_are_not_folded(source: str, kind: str, part: str) -> None:
     assert inner_part(GuardFact(source, kind, None, None, [], None)) == part
+
+
+def test_a_sparse_tensor_after_a_dense_one_has_another_layout():
+    keys = "DispatchKeySet({}CPU, BackendSelect, ADInplaceOrView, AutogradCPU)"
+    guard = f"tensor 'x' dispatch key set mismatch. expected {keys.format('')}, actual {keys.format('Sparse')}"
+    assert remedies([guard], []) == ["Give it tensors of one layout (dense, sparse …) in each call."]

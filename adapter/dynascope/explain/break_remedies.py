@@ -27,7 +27,12 @@ class _Rule(Struct, frozen=True):
 
 _OUTSIDE = " outside of the compiled function"
 _KEEP_TENSOR = (
-    "Keep it a tensor: without `.item()`, `int()`, `float()`, `bool()` or `.tolist()`, where what follows takes one."
+    "Keep it a tensor, without `.item()`, `int()`, `float()`, `bool()` or `.tolist()`, where operators that follow "
+    "take a tensor."
+)
+_COLLECT = (
+    f"Return the tensor, and append its number{_OUTSIDE}; a hook can write into a tensor that it keeps, "
+    "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
 _SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
@@ -91,6 +96,7 @@ _RULES = (
     _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
+    _Rule("GB0033 GB0124", (_COLLECT,), r"Tensor\.item|_local_scalar_dense", branch="collects"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
         "",
@@ -144,7 +150,8 @@ _RULES = (
     ),
     _Rule("GB8977", (f"Define the class{_OUTSIDE}.",)),
     _Rule(
-        "GB0098 GB0099", ("It is left uncompiled on purpose: see whether `torch.compiler.disable` is still needed.",)
+        "GB0098 GB0099",
+        ("It is left uncompiled on purpose: there is nothing to mend while `torch.compiler.disable` is needed.",),
     ),
     _Rule(
         "GB0007 GB0008 GB0059 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
@@ -170,7 +177,10 @@ def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
 
 def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     texts = "\n".join(
-        [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
+        [
+            found.explanation,
+            *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context]),
+        ]
     )
     own = (
         each

@@ -40,12 +40,22 @@ _MOST_COMPILES = 5000
 """The most compiles of a launch for which calls are read: each call is a query."""
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+?)_at_\d+")
 _REST = "rest of "
+_SHORT = {
+    "Attempted to call function marked as skipped": "it is marked as skipped",
+    "Skip calling `torch.compiler.disable()`d function": "it is disabled",
+}
+"""What titles have in place of a type that is too long."""
+_UNSUPPORTED = re.compile(r"Unsupported (\S+\(\)) call")
 
 
 def title(found: Broken) -> str:
     """Return what a break is called in one line."""
-    subject = subject_of(found)
-    return fitting(f"Graph break at {subject}: {found.type}" if subject else f"Graph break: {found.type}")
+    subject, short = subject_of(found), _SHORT.get(found.type)
+    if not subject:
+        called = _UNSUPPORTED.match(found.type)
+        return fitting(f"Graph break: {found.type}", *([f"Graph break at {called[1]}"] if called else []))
+    at = f"Graph break at {subject}"
+    return fitting(f"{at}: {found.type}", *([f"{at}: {short}"] if short else []), at)
 
 
 def registry_page(registry_id: str) -> str:

@@ -16,10 +16,10 @@ from dynascope.facts.recompiles.guarded_value import (
 from dynascope.facts.recompiles.relations import Relations, numbers_served, relations
 from dynascope.facts.recompiles.spared import numbers_of
 
-_OVER = "Over: {served}."
-_ALONE = "Not over: {compile} is for this value alone, and a call with another value is compiled again."
-_NOT_OVER = "Not over: {served}; a call with another value{example} is compiled again."
-_SERVED = "{compile} fits any {what}{range} (`{symbol}`)"
+_OVER = "It is over: {served}."
+_ALONE = "It is not over: compile {compile} is for this value alone, and a call with another value is compiled again."
+_NOT_OVER = "It is not over: {served}; a call with another value{example} is compiled again."
+_SERVED = "compile {compile} fits any {what}{range} (`{symbol}`)"
 _EITHER = "There is a compile for either value."
 _EACH = "Each value that was met has a compile of its own; a call with another value is compiled again."
 _OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata", "backend")
@@ -92,7 +92,8 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     without = [number for number in others if number not in fits and number not in seen]
     if seen <= fits or (others and not without):
         return _OVER.format(served=told)
-    return _NOT_OVER.format(served=told, example=f" such as {without[-1]}" if without else "")
+    nearest = min(without, key=lambda number: min(abs(number - each) for each in seen), default=None)
+    return _NOT_OVER.format(served=told, example="" if nearest is None else f" such as {nearest}")
 
 
 def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list[int]:

@@ -18,7 +18,7 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import MADE_SINCE, listed, remedies_of
+from dynascope.explain.remedies import GROWS, MADE_SINCE, listed, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
@@ -62,6 +62,7 @@ def _recompile(
         recorded = Place(compiled.path, compiled.resumes_at or compiled.line, compiled.source)
     met = _met(cause)
     told = f"{what} was compiled again because of {cause.about}{f': {met}' if met else ''}."
+    changes = changed.get(code_of(compiled), ()) if compiled is not None else ()
     told = {
         "recompileLimit": f"The recompile limit is reached. {told}",
         "alsoFailed": f"{cause.about} failed only other compiles of {what} than what it was compiled again for.",
@@ -78,13 +79,21 @@ def _recompile(
         effect=met,
         statement=told,
         details=[
-            *_prospects(cause, changed.get(code_of(compiled), ()) if compiled is not None else ()),
+            *_prospects(cause, changes),
             *([_SINCE] if _runs_uncompiled(cause, compiles) else []),
         ],
-        remedies=[*remedies_of(cause), *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else [])],
+        remedies=[
+            *_remedies(cause, changes),
+            *([LIMIT_REMEDY.format("recompile_limit")] if cause.limit_reached else []),
+        ],
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
+
+
+def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:
+    grows = guarded_value(cause.first.guard).kind == "length" and cause.about in changed
+    return [GROWS] if grows else remedies_of(cause)
 
 
 _SINCE = "A call that fits none of these compiles runs uncompiled from then on."
@@ -97,7 +106,7 @@ def _runs_uncompiled(cause: Cause, compiles: Mapping[int, model.Compile]) -> boo
 
 
 _CHANGED_BY_CALL = (
-    "Not over: the call itself changes {names}, so that the next one is compiled again, whatever else is dynamic."
+    "It is not over: the call itself changes {names}, so that the next one is compiled again, whatever else is dynamic."
 )
 
 
@@ -129,6 +138,10 @@ def _beginning(kind: RecompileKind, about: str) -> str:
     return f"{start} because of {about}" if about else start
 
 
+_COUNTED = ("size", "length")
+"""Kinds of values of which the number is not the value itself."""
+
+
 def _met(cause: Cause) -> str:
     """Return `made for 0, met 1, 2, 3`, with the values' name if it is not the cause's."""
     # several processes meet the same values
@@ -138,7 +151,12 @@ def _met(cause: Cause) -> str:
     guard = next((each.guard for each in cause.entries if each.compile in cause.caused), cause.first.guard)
     subject = guarded_value(guard)
     fits = "" if subject.kind == "identity" else wanted(guard, subject) or ""
-    made = f"made for {fits.removeprefix('be ').removeprefix('that of ')}, " if fits.startswith("be ") else ""
+    if cause.about == "grad_mode" and values in ("True", "False"):
+        fits = f"be {values == 'False'}"
+    made = ""
+    if fits.startswith("be "):
+        what = f"{subject.kind} " if subject.kind in _COUNTED else ""
+        made = f"made for {what}{fits.removeprefix('be ').removeprefix('that of ')}, "
     return f"{made}met {values}" if name in ("", cause.about) else f"{made}met {name}: {values}"
 
 

@@ -123,8 +123,8 @@ _BY_KIND: dict[Kind, str] = {
     "device": "Call it with tensors of one device; else there is a compile for each.",
     "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
     "length": (
-        "Each length is compiled on its own, for a loop over it is unrolled: keep it the same, or stack the elements "
-        "into one tensor and compute without a loop."
+        "Each length is compiled on its own, because a loop over it is unrolled: keep it the same, have the loop "
+        "outside of the compiled function, or stack the elements into one tensor and compute without a loop."
     ),
     "type": "Give it objects of one type; else there is a compile for each.",
     "dispatch key set": (
@@ -132,7 +132,7 @@ _BY_KIND: dict[Kind, str] = {
         "has other keys."
     ),
     "identity": "Each object is compiled on its own, such as a function, or a member of an enumeration: pass few.",
-    "keys": "Keep the keys and their order the same in each call.",
+    "keys": "Keep the keys and their order the same in each call, with a default where there is nothing to pass.",
     "elements": (
         "Whether a set has an element is asked in the compiled function, and compiled for each answer: pass few "
         "different sets, or ask outside of the compiled function."
@@ -151,6 +151,11 @@ _BY_KIND: dict[Kind, str] = {
         "that of `with torch.device(…):`."
     ),
 }
+GROWS = (
+    "The call itself changes its length: append outside of the compiled function what that returns, or write into a "
+    "tensor of a fixed size."
+)
+"""The remedy for a list or dict to which the compiled function adds."""
 _KEYED: dict[Keyed, str] = {
     "dict": _BY_KIND["keys"],
     "keywords": (
@@ -214,7 +219,7 @@ _COMPARED = (
 )
 _KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Quantized|)(\w+)")
 _LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call."
-_FROM_THE_FIRST_CALL = "With `dynamic=True` it is dynamic from the first call on."
+_FROM_THE_FIRST_CALL = "Compile with `dynamic=True`: it is dynamic from the first call on."
 """The remedy for a number that a later compile made dynamic."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
@@ -231,8 +236,8 @@ _PARAMETERS = "force_parameter_static_shapes"
 """In a hint of torch's for each recompile because of a parameter, which helps where its size has changed."""
 _ATTRIBUTE = "allow_unspec_int_on_nn_module"
 _OF_PARAMETERS = (
-    "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False`, which lets "
-    "them become dynamic."
+    "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False` "
+    "before the first call, which lets them become dynamic."
 )
 _OF_ATTRIBUTE = f"Keep the number in a tensor, such as a buffer; or set `torch._dynamo.config.{_ATTRIBUTE} = True`."
 

@@ -1,4 +1,4 @@
-"""Read from a program's source what a branch decides: whether it only raises an error, or whether a loop ends.
+"""Read from a program's source what a line does with a value: what a branch decides by it, or that it is collected.
 
 It is read in the program, while it compiles: no more is parsed than the statement, and nothing of it can make Python
 warn, as an invalid escape sequence does.
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
+_APPENDS = re.compile(r"[\w.]+(?:\[[^\]]*\])?\.append\(.*\)(?:\s*#.*)?")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
 _LONGEST_TEST = 20
 """The most lines of a condition above the traced one."""
@@ -23,9 +24,10 @@ _LONGEST = 400
 """The most lines of a statement that is read."""
 
 
-Branch = Literal["", "raises", "loop", "random"]
+Branch = Literal["", "raises", "loop", "random", "collects"]
 """`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop;
-`random`: one whose condition has a random number of NumPy's, `if np.random.rand() < 0.5`."""
+`random`: one whose condition has a random number of NumPy's, `if np.random.rand() < 0.5`; `collects`: no branch, but a
+statement that appends to a list."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -34,6 +36,8 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     `is_of_call`: only a call in the condition counts, and no other call may be on the line (`if bad: x.item()`).
     """
     lines = _lines(path)
+    if line <= len(lines) and _APPENDS.fullmatch(lines[line - 1].strip()):
+        return "collects"
     first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
     if not first:
         return ""

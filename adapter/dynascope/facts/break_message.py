@@ -74,7 +74,7 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 
 def note_branch(message: BreakMessage, path: str, line: int) -> None:
-    """Note whether a graph break is in a condition that only raises, ends a loop, or is random."""
+    """Note what the line of a graph break does with a value, such as to decide by it."""
     message.branch = (
         branch_at(path, line, is_of_call=message.registry_id != _JUMP) if message.registry_id in _OF_CONDITIONS else ""
     )
