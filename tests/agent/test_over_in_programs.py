@@ -48,6 +48,11 @@ def check_spared(cause: Cause, truth: Truth) -> None:
     if not told or spared is None:
         return
     name, saved = ("mark_dynamic", spared.by_marks) if "mark" in told else ("dynamic=True", spared.by_dynamic)
-    stated = [each.compiles for each in truth.remedies if name in each.text and "&&" not in each.text]
+    saved, is_relaid = (spared.by_layout, True) if "contiguous" in told else (saved, False)
+    stated = [
+        each.compiles
+        for each in truth.remedies
+        if name in each.text and "&&" not in each.text and ("contiguous" in each.text) == is_relaid
+    ]
     assert truth.remedies, told
     assert not stated or truth.compiles - saved in stated, told

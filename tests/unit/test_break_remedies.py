@@ -12,6 +12,7 @@ from dynascope.explain.problem import Identities
 from dynascope.facts import break_message, model
 from dynascope.facts.user_stack import UserFrame
 
+SEED = "Seed outside of the compiled function, and draw there, too"
 REPORT = "Please report an issue to PyTorch."
 
 
@@ -43,6 +44,8 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0156", "how to trace method `sample` of class `Random`", "train.py", "Draw random numbers outside"),
         ("GB0156", "how to trace method `normal` of class `Generator`", "train.py", "Draw random numbers outside"),
         ("GB0156", "how to trace method `write` of class `TextIOWrapper`", "train.py", "Write outside"),
+        ("GB0007", "calling function `torch.random.manual_seed`", "train.py", SEED),
+        ("GB0142", "to enter a `TextIOWrapper` context manager", "train.py", "Read and write files outside"),
         ("GB0123", "tracing `Tensor.backward()`", "train.py", "Return the loss and call `backward()` outside"),
         ("GB0124", "tracing `Tensor.item()`", "train.py", "Keep it a tensor"),
         ("GB0036", "Operator `aten.repeat_interleave.Tensor`'s output shape", "train.py", "Tell the size"),
@@ -139,6 +142,11 @@ if self.random.random() < x.item():
 self.kept["mean"].append(x.mean().item())  # each call
 if x is not None:
     kept.append(x.item())
+try:
+    if x.item() < 0:
+        raise ValueError("negative")
+except ValueError:
+    x = -x
 """
 
 
@@ -148,6 +156,7 @@ if x is not None:
         *((1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")),
         *((8, "Decide at random outside of the compiled"), (10, "Keep it")),
         *((line, "Return the tensor, and append its number outside") for line in (12, 14)),
+        (16, "Keep it"),  # what is raised is caught
     ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):

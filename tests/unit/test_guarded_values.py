@@ -154,7 +154,8 @@ def test_a_backend_and_a_parameter_that_needs_a_gradient_or_not():
     assert remedies([guard], [hint])[0].startswith("Call it with the same `requires_grad`")
     assert remedies(["tensor 'weight' size mismatch at index 0. expected 2, actual 3"], [hint])[0] == (
         "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False` "
-        "before the first call, which lets them become dynamic."
+        "before the first call, which lets them become dynamic (in modules of torch's own classes also "
+        "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
     )
 
 

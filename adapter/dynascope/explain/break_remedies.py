@@ -28,14 +28,18 @@ class _Rule(Struct, frozen=True):
 _OUTSIDE = " outside of the compiled function"
 _KEEP_TENSOR = (
     "Keep it a tensor, without `.item()`, `int()`, `float()`, `bool()` or `.tolist()`, where operators that follow "
-    "take a tensor."
+    "take a tensor; where it is a size, an index or the end of a slice, set "
+    "`torch._dynamo.config.capture_scalar_outputs = True`."
 )
 _COLLECT = (
     f"Return the tensor, and append its number{_OUTSIDE}; a hook can write into a tensor that it keeps, "
     "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
-_SHAPES = "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size."
+_SHAPES = (
+    "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size, as `len()`, a "
+    "condition or a loop does."
+)
 _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
@@ -70,8 +74,11 @@ _RULES = (
         ),
         r"operator `print`",
     ),
+    _Rule("GB0007", (f"Seed{_OUTSIDE}, and draw there, too: pass what is drawn.",), r"manual_seed"),
     _Rule(
-        "GB0059", (f"Read and write files{_OUTSIDE}: pass what is read, return what is written.",), r"operator `open`"
+        "GB0059 GB0142",
+        (f"Read and write files{_OUTSIDE}: pass what is read, return what is written.",),
+        r"operator `open`|enter a `\w*IO\w*`",
     ),
     _Rule("GB0007", (f"Warn{_OUTSIDE}.", _IGNORE.format("warnings.warn")), r"`_?warnings\.warn"),
     _Rule("GB0291", (f"Log{_OUTSIDE}.", _IGNORE.format("logging.Logger.info")), r"logging"),
@@ -111,7 +118,8 @@ _RULES = (
         "GB0036",
         (
             "Keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of rows "
-            "`torch.where(mask[:, None], x, 0)`.",
+            "`torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a loss "
+            "what to leave out: `ignore_index=`.",
             _SHAPES,
         ),
         r"nonzero|masked_select|index",

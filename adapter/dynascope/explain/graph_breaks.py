@@ -83,7 +83,7 @@ def graph_breaks(
 def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities, symbols: Symbols) -> Problem:
     fact = same[0].fact
     recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
-    comes_of_it = _effects(same, is_before_graph=all(number in empty for number in compiles))
+    comes_of_it = _effects(same, empty)
     name = " ".join(filter(None, [fact.registry_id, fact.type]))
     text = fact.explanation or brief(fact.reason)
     if fact.type in text.partition("\n")[0]:
@@ -168,15 +168,16 @@ def _below(broken: Problem, root: model.CompiledCall) -> list[tuple[str, int]]:
     return places[: places.index((root.path, root.line))] if (root.path, root.line) in places else []
 
 
-def _effects(same: Breaks, is_before_graph: bool) -> str:
+def _effects(same: Breaks, empty: Collection[int]) -> str:
     """Return what comes of a break; where that differs, with the number of the compiles."""
     counts: dict[model.BreakEffect, set[int]] = {}
     for each in same:
         counts.setdefault(each.fact.effect, set()).update(each.compiles)
-    if len(counts) == 1:
-        return effect(same[0].fact.effect, is_before_graph)
+    told = {known: effect(known, all(each in empty for each in numbers)) for known, numbers in counts.items()}
+    if len(told) == 1:
+        return told[same[0].fact.effect]
     return "; ".join(
-        f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {effect(known, is_before_graph)}"
+        f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {told[known]}"
         for known, numbers in counts.items()
     )
 

@@ -7,13 +7,8 @@ from collections.abc import Iterable
 
 from dynascope.explain.remedies import listed
 from dynascope.facts.recompiles.causes import Cause, Served
-from dynascope.facts.recompiles.guarded_value import (
-    GuardedValue,
-    guarded_value,
-    is_bound,
-    number_wanted,
-)
-from dynascope.facts.recompiles.relations import Relations, numbers_served, relations
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, is_bound, number_wanted, sizes_seen
+from dynascope.facts.recompiles.relations import Relations, conditions_on_layout, numbers_served, relations
 from dynascope.facts.recompiles.spared import numbers_of
 
 _OVER = "It is over: {served}."
@@ -56,8 +51,13 @@ def compiles_less(cause: Cause) -> str:
     spared = cause.known.spared
     if spared is None:
         return ""
-    if guarded_value(cause.first.guard).kind == "size" and spared.by_marks and not cause.known.is_rest:
-        return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
+    if guarded_value(cause.first.guard).kind == "size" and not cause.known.is_rest:
+        if all({*sizes_seen(each.guard)} & {0, 1} for each in cause.entries if each.compile in cause.caused):
+            return ""
+        if spared.by_layout > max(spared.by_marks, spared.by_dynamic):
+            return f"{_count(spared.by_layout)} less with `maybe_mark_dynamic` and `.contiguous()`."
+        if spared.by_marks >= max(spared.by_dynamic, 1):
+            return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
     return f"{_count(spared.by_dynamic)} less with `dynamic=True`." if spared.by_dynamic else ""
 
 
@@ -84,7 +84,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
             compile=each.compile_id,
             symbol=each.symbol.replacement or each.symbol.name,
             what="size" if subject.kind == "size" else "number",
-            range=_range(each, relations(subject.text, each.conditions, seen)),
+            range=_range(subject.text, each, relations(subject.text, each.conditions, seen)),
         )
         for each in served
     )
@@ -105,16 +105,19 @@ def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list
     return sorted(number for number in {*range(_SMALL), *near} if least <= number < highest)
 
 
-def _range(served: Served, found: Relations) -> str:
+def _range(size: str, served: Served, found: Relations) -> str:
     """Return ` from 2 to 4096`, ` of 2 or more where x.size()[0] % 4 == 0`, or "" for all."""
     low, high = served.symbol.low, served.symbol.high
     has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (low, high))
     told = f" of {low} or more" if has_low else f" of {high} or less" if has_high else ""
     if has_low and has_high:
         told = f" from {low} to {high}"
-    others = [each for each in found.conditions if "<" not in each and ">" not in each]
+    is_told = has_low or has_high  # then the bounds are those of the conditions
+    others = [each for each in found.conditions if not (is_told and ("<" in each or ">" in each))]
     others += [each for each in found.asked if each not in found.conditions]
+    others = [each for each in others if "isnan(" not in each]
     conditions = [f"`{each}`" for each in [each for each in others if "%" in each] or others]
+    conditions += [f"`{each}`" for each in conditions_on_layout(size, served.conditions)]
     if len(conditions) > _CONDITIONS:
         conditions[_CONDITIONS:] = ["more"]
     if found.fits:

@@ -18,7 +18,7 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import GROWS, MADE_SINCE, listed, remedies_of
+from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, listed, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
@@ -93,7 +93,13 @@ def _recompile(
 
 def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:
     grows = guarded_value(cause.first.guard).kind == "length" and cause.about in changed
-    return [GROWS] if grows else remedies_of(cause)
+    if grows:
+        return [GROWS]
+    first, *others = remedies_of(cause) or [""]
+    names = [f"`{name}`" for name in dict.fromkeys(changed) if name != cause.about]
+    if not first or not names:
+        return [first, *others] if first else []
+    return [f"{first} {ONLY_TOGETHER.format(listed(names))}", *others]
 
 
 _SINCE = "A call that fits none of these compiles runs uncompiled from then on."

@@ -51,6 +51,7 @@ _PASSED_ON = (
     "An argument that the function has not changed can: before the call, "
     "`torch._dynamo.maybe_mark_dynamic(argument, {dimension})`."
 )
+_RELAID = "Its memory layout has changed, too: pass `{}.contiguous()`."
 _NAMED = 4
 """The maximum number of sizes that are named."""
 
@@ -61,11 +62,13 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     if seen & {0, 1}:
         return BY_ITSELF.format(name=name)
     found = relations(f"{name}.size()[{dimension}]", known.conditions or (), seen)
-    if found.asked and not (known.spared and known.spared.by_dynamic):
+    if found.asked and not (known.spared and max(known.spared.by_dynamic, known.spared.by_marks)):
         return ASKS
     if known.is_fixed or known.dynamic:
         return FIXED if known.is_fixed else _WAS_FIXED
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
+    if known.spared is not None and name in known.spared.relaid:
+        advice = f"{_RELAID.format(name)} {advice}"
     if known.dynamic is False:
         advice = f"{STAYS_FIXED} {advice}"
     is_known = found.is_known or (known.spared is not None and known.spared.by_marks > 0)
@@ -123,8 +126,8 @@ _BY_KIND: dict[Kind, str] = {
     "device": "Call it with tensors of one device; else there is a compile for each.",
     "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
     "length": (
-        "Each length is compiled on its own, because a loop over it is unrolled: keep it the same, have the loop "
-        "outside of the compiled function, or stack the elements into one tensor and compute without a loop."
+        "Each length is compiled on its own: keep it the same, append and loop outside of the compiled function, or "
+        "stack the elements into one tensor and compute without a loop."
     ),
     "type": "Give it objects of one type; else there is a compile for each.",
     "dispatch key set": (
@@ -151,6 +154,7 @@ _BY_KIND: dict[Kind, str] = {
         "that of `with torch.device(…):`."
     ),
 }
+ONLY_TOGETHER = "It helps only together with the remedy for {}, which the call itself changes."
 GROWS = (
     "The call itself changes its length: append outside of the compiled function what that returns, or write into a "
     "tensor of a fixed size."
@@ -237,7 +241,8 @@ _PARAMETERS = "force_parameter_static_shapes"
 _ATTRIBUTE = "allow_unspec_int_on_nn_module"
 _OF_PARAMETERS = (
     "Dynamo gives parameters fixed sizes: set `torch._dynamo.config.force_parameter_static_shapes = False` "
-    "before the first call, which lets them become dynamic."
+    "before the first call, which lets them become dynamic (in modules of torch's own classes also "
+    "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
 _OF_ATTRIBUTE = f"Keep the number in a tensor, such as a buffer; or set `torch._dynamo.config.{_ATTRIBUTE} = True`."
 

@@ -52,6 +52,8 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
         return ""
     if any(_draws(each) for each in ast.walk(found.test)):
         return "random"
+    if _is_in_try(lines, first):  # what is raised may be caught: `torch._assert_async` ends the program
+        return ""
     if isinstance(found, ast.If):
         return next(filter(None, map(_of_side, (found.body, found.orelse))), "")
     return "loop" if isinstance(found, ast.While) else "raises"
@@ -83,6 +85,21 @@ def _statement(lines: list[str]) -> list[str]:
 
 def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def _is_in_try(lines: list[str], line: int) -> bool:
+    """Whether a statement is in the body of a `try`, in the same function."""
+    indentation = _indentation(lines[line - 1])
+    for above in reversed(lines[: line - 1]):
+        text = above.lstrip()
+        if text[:1] in ("", "#", "\n") or _indentation(above) >= indentation:
+            continue
+        indentation = _indentation(above)
+        if text.startswith("try:"):
+            return True
+        if re.match(r"(async )?def |class ", text):
+            return False
+    return False
 
 
 def _others(found: ast.If | ast.While | ast.Assert) -> list[ast.stmt] | list[ast.expr]:

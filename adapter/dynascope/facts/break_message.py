@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from dynascope.facts.branch import Branch, branch_at
 from dynascope.facts.model import BreakEffect, GraphBreak
-from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack
+from dynascope.facts.user_stack import UserFrame, tidy_stack, to_blame
 
 _JUMP = "GB0170"
 _OF_CONDITIONS = ("GB0033", "GB0124", _JUMP)
@@ -165,7 +165,7 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
     """Return the fact of a break; `frames` are outermost first, `otherwise` is a fallback."""
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
-    at = innermost(stack) or otherwise
+    at = to_blame(stack) or otherwise
     note_branch(parts, at.path, at.line)
     return GraphBreak(
         path=at.path,

@@ -33,6 +33,8 @@ _OF_CONTEXT = (
     (_TARGET, "{}()"),
     (_WITHOUT_FAKE, "{}"),
 )
+_IN_C = re.compile(r"^_(pickle|hashlib|warnings|json|csv|struct|operator|functools)\.(?:openssl_)?")
+"""Functions of C modules that the program calls by another name: `pickle.dumps()`, `hashlib.md5()`."""
 _LONGEST = 80
 """The length to which an error is cut."""
 
@@ -58,7 +60,8 @@ def _subject(found: Broken) -> str:
     told = found.explanation
     if (called := _CALLED.search(told)) is not None:
         name = next(filter(None, called.groups()))
-        return f"{name.replace('_VariableFunctionsClass.', '').rpartition('<locals>.')[2]}()"
+        name = name.replace("_VariableFunctionsClass.", "").rpartition("<locals>.")[2]
+        return _IN_C.sub(r"\1.", f"{name}()")
     if (method := _METHOD.search(told)) is not None:
         return f"{method['owner']}.{method['name']}()"
     if (entered := _CONTEXT_MANAGER.search(told)) is not None:

@@ -340,6 +340,11 @@ class CompiledCall(Struct):
     """The value of `torch.compile(dynamic=…)` that has the effect of the settings; None also if not recorded."""
     keywords: str = ""
     """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
+    layouts: list[tuple[str, str, int]] = field(default_factory=list)
+    """The tensors among the arguments that are not contiguous, or do not begin at the first element of their storage.
+
+    Each with its strides as text ("" where it is contiguous) and its storage offset in elements.
+    """
     fits: list[str] = field(default_factory=list)
     """The compile ids of cache entries whose guards all hold when torch looks for the one that failed: `0/1`."""
 

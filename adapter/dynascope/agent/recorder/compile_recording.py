@@ -15,7 +15,7 @@ from msgspec import Struct
 from dynascope.agent.events.compiles import Ending
 from dynascope.agent.internals.codegen.generated import bytecode_of
 from dynascope.agent.internals.compile import exceptions, failed_guard
-from dynascope.agent.internals.compile.call import arguments_of, keywords_of
+from dynascope.agent.internals.compile.call import arguments_of, keywords_of, layouts_of
 from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.graph.code import graphs_of
@@ -59,7 +59,7 @@ _FAILURE_LINES, _REASON_LINES = 60, 6
 def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
     """Return the call; `values`: the arguments by name. Called where Dynamo begins to compile."""
     arguments = arguments_of(code, values)
-    call = CompiledCall(arguments=arguments, dynamic=dynamic_shapes(), keywords=keywords_of(code))
+    call = CompiledCall(arguments, dynamic=dynamic_shapes(), keywords=keywords_of(code), layouts=layouts_of(values))
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         path = path_of(frame.f_code)

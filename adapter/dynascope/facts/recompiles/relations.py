@@ -40,7 +40,7 @@ def relations(size: str, conditions: Iterable[str], seen: Collection[float] = ()
     about = [each for each in parsed if together & each.values]
     is_equal = all(each.is_equal for each in about if each.fits)
     equals = together if is_equal else {size}
-    asked = [each for each in about if not each.fits and not each.is_harmless]
+    asked = [each for each in about if not each.fits and not each.is_harmless and not _leaves_out_few(each, size)]
     return Relations(
         fits=tuple(sorted(together - {size})),
         is_equal=is_equal,
@@ -48,6 +48,22 @@ def relations(size: str, conditions: Iterable[str], seen: Collection[float] = ()
         conditions=tuple(each.text for each in about if each.values == {size} and not each.is_lowest),
         is_known=any(size in each.values for each in parsed),
     )
+
+
+def _leaves_out_few(condition: _Condition, size: str) -> bool:
+    """Whether a condition on a number of Python is true of each from 2 on that is tried."""
+    if len(condition.values) != 1 or size in condition.values or not all(map(is_number, condition.values)):
+        return False
+    return _hold(condition, condition.values, range(2, _TRIED))
+
+
+_TRIED = 64
+
+
+def conditions_on_layout(size: str, conditions: Iterable[str]) -> list[str]:
+    """Return the conditions on the storage offset of the tensor that has a size."""
+    offset = f"{size.partition('.size()')[0]}.storage_offset()"
+    return [each.text for each in map(_parsed, conditions) if each is not None and each.values == {offset}]
 
 
 def numbers_served(value: str, conditions: Iterable[str], numbers: Iterable[float]) -> set[float] | None:
@@ -95,8 +111,8 @@ def _is_at_bound(expression: ast.expr, values: Mapping[str, float]) -> bool:
         for low, op, high in zip(sides, expression.ops, sides[1:], strict=False)
         if isinstance(op, (ast.LtE, ast.GtE))
     ]
-    # a constant on the lower side is a least size, such as 2, which all compiles have
-    asked = [(low, high) for low, high in pairs if not isinstance(low, ast.Constant)]
+    # a constant on the lower side is a least size, such as 2, which all compiles have; two sizes may be equal in a call
+    asked = [(low, high) for low, high in pairs if not isinstance(low, ast.Constant) and not any(_values(high))]
     try:
         return any(_evaluated(low, values) == _evaluated(high, values) for low, high in asked)
     except (LookupError, ArithmeticError):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
 from dynascope.facts.recompiles.relations import hold, is_number, is_own_bound
 
+_STRIDES = ".stride()"
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>[\d, ]*)\](?P<device>.*)")
 
 
@@ -27,6 +28,8 @@ class RecordedCall(Struct, frozen=True):
     """
     failed: Mapping[str, model.Recompile]
     """The failed guard of each earlier compile, by its id."""
+    offsets: Mapping[str, int]
+    """The storage offsets of arguments that do not begin at the first element of their storage."""
     fits: Mapping[int, Collection[str]]
     """The values that are dynamic in each compile whose conditions are known to be true of it, by a number."""
 
@@ -42,6 +45,10 @@ class Spared(Struct, frozen=True):
     """All sizes that have changed: `x.size()[0]`."""
     by_dynamic: int
     """The number with `dynamic=True`."""
+    by_layout: int = 0
+    """The number with marks on all sizes that have changed, and `.contiguous()` on tensors with other strides."""
+    relaid: Sequence[str] = ()
+    """The tensors whose strides are not alike in all calls."""
 
 
 def spared_by(
@@ -56,7 +63,18 @@ def spared_by(
     the code wants to be as large.
     """
     own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
-    return Spared(len(spared(called, own)), len(spared(called, sizes)), sizes, len(spared(called, varying, equal)))
+    strides = {name for call in called for name in call.values if name.endswith(_STRIDES)}
+    relaid = [each for each in sorted(strides) if len({call.values.get(each) for call in called}) > 1]
+    by_layout = len(spared([_contiguous(each) for each in called], sizes, relaid=relaid)) if relaid else 0
+    tensors = [each.removesuffix(_STRIDES) for each in relaid]
+    by_marks, by_dynamic = len(spared(called, sizes)), len(spared(called, varying, equal))
+    return Spared(len(spared(called, own)), by_marks, sizes, by_dynamic, by_layout, tensors)
+
+
+def _contiguous(call: RecordedCall) -> RecordedCall:
+    return structs.replace(
+        call, values={name: value for name, value in call.values.items() if not name.endswith(_STRIDES)}, offsets={}
+    )
 
 
 def _can_be_marked(name: str) -> bool:
@@ -73,7 +91,12 @@ def calls(
     `recompiles` has failed guards by the number of the compile; `dynamic` has for each compile with symbols its number,
     the values that they stand for, and its conditions.
     """
-    made = [(each.compile, dict(_values(each.call.arguments))) for each in compiles if each.call is not None]
+    made, offsets = [], {}
+    for each in compiles:
+        if each.call is not None:
+            strides = ((f"{name}{_STRIDES}", text) for name, text, _ in each.call.layouts if text)
+            made.append((each.compile, {**dict(_values(each.call.arguments)), **dict(strides)}))
+            offsets[each.compile.id] = {name: offset for name, _, offset in each.call.layouts}
     by_id = {compile.compile_id: values for compile, values in made}
     for compile, values in made:  # failed guards also have values that are not arguments
         for entry in recompiles.get(compile.id, ()):
@@ -94,6 +117,7 @@ def calls(
             compile.compile_id,
             values,
             {entry.failed_compile_id: entry for entry in recompiles.get(compile.id, ())},
+            offsets[compile.id],
             {
                 number: names
                 for number, names, conditions, is_own in known
@@ -147,25 +171,32 @@ def numbers_of(entry: model.Recompile) -> tuple[float | None, float | None]:
 
 
 def spared(
-    calls: Sequence[RecordedCall], dynamic: Collection[str], equal: Mapping[str, Collection[str]] | None = None
+    calls: Sequence[RecordedCall],
+    dynamic: Collection[str],
+    equal: Mapping[str, Collection[str]] | None = None,
+    relaid: Collection[str] = (),
 ) -> set[int]:
     """Return the numbers of the compiles that are spared if these values are dynamic.
 
     They are dynamic from the first call on. With `dynamic=True`, sizes that are equal in a compiled call get one symbol
     (`ShapeEnv.duck_shape`, 2.0), and have to be equal in other calls, too: so a compile serves others only if the code
-    wants that, as `equal` tells. Sizes that are marked, and numbers, have symbols of their own. A compile is counted
-    only where nothing else is known to differ.
+    wants that, as `equal` tells. Strides in `relaid` are taken to be alike. Sizes that are marked, and numbers, have
+    symbols of their own. A compile is counted only where nothing else is known to differ.
     """
     kept: list[RecordedCall] = []
     for call in calls:
-        if not any(_serves(each, call, dynamic) and not _shares(each, dynamic, equal) for each in kept):
+        if not any(_serves(each, call, dynamic, relaid) and not _shares(each, dynamic, equal) for each in kept):
             kept.append(call)
     return {each.number for each in calls} - {each.number for each in kept}
 
 
-def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str]) -> bool:
+def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str], relaid: Collection[str]) -> bool:
     failed = call.failed.get(compiled.compile_id)
-    if failed is None or guarded_value(failed.guard).text not in dynamic:
+    # Dynamo guards an offset of 2 or more where sizes are dynamic, and none that was 0 or 1
+    if any(offset > 1 and call.offsets.get(name, 0) < 2 for name, offset in compiled.offsets.items()):
+        return False
+    failed_for = "" if failed is None else guarded_value(failed.guard).text
+    if failed_for not in dynamic and f"{failed_for.partition(_STRIDES)[0]}{_STRIDES}" not in relaid:
         return False
     names = {*compiled.values, *call.values}
     differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}

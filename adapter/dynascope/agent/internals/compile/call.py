@@ -32,6 +32,32 @@ def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[
         return texts + [(name, _text(value)) for name, value in (keywords or {}).items()]
 
 
+def layouts_of(values: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """Return strides and storage offset of tensors that are not contiguous, or have an offset."""
+    found = []
+    with torch._C.DisableTorchFunction():
+        for name, value in values.items():
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout is not torch.strided:
+                continue
+            with contextlib.suppress(RuntimeError):  # a nested tensor has no strides
+                strides, offset = _strides_text(value.shape, value.stride()), value.storage_offset()
+                if strides or offset:
+                    found.append((name, strides, offset))
+    return found
+
+
+def _strides_text(shape: Sequence[int], strides: Sequence[int]) -> str:
+    """Return strides as text, of dense tensors the order of dimensions; "" if contiguous."""
+    order = [place for place in range(len(shape)) if shape[place] != 1]
+    order.sort(key=lambda place: (-strides[place], place))
+    expected = 1
+    for place in reversed(order):
+        if strides[place] != expected:
+            return f"strides {', '.join(map(str, strides))}" if 0 not in shape else ""
+        expected *= shape[place]
+    return "" if order == sorted(order) else f"dense in order {', '.join(map(str, order))}"
+
+
 def keywords_of(code: types.CodeType) -> str:
     """Return the parameter that takes other keywords, `kwargs`, or ""."""
     position = _named(code) + bool(code.co_flags & inspect.CO_VARARGS)

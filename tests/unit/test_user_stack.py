@@ -1,0 +1,29 @@
+"""The line to which a graph break is put: the innermost outside Dynamo, or the call of Python's library."""
+
+from __future__ import annotations
+
+import pytest
+from dynascope.facts.user_stack import UserFrame, to_blame
+
+LIBRARY = "/usr/lib/python3.12"
+USERS, COPIED = UserFrame("/home/me/train.py", 14, "evaluate"), UserFrame(f"{LIBRARY}/copy.py", 153, "deepcopy")
+INSTALLED = UserFrame(f"{LIBRARY}/site-packages/timm/layers.py", 8, "forward")
+POLYFILL = UserFrame(f"{LIBRARY}/site-packages/torch/_dynamo/polyfills/itertools.py", 47, "chain")
+
+
+@pytest.mark.parametrize(
+    ("stack", "expected"),
+    [
+        ([USERS], USERS),
+        ([USERS, COPIED, COPIED], USERS),
+        ([USERS, INSTALLED], INSTALLED),
+        ([USERS, INSTALLED, COPIED], COPIED),  # the user did not call it
+        ([USERS, POLYFILL], USERS),
+        ([USERS, COPIED, USERS], USERS),
+        ([COPIED], COPIED),
+        ([POLYFILL], None),
+        ([], None),
+    ],
+)
+def test_the_line_of_a_break(stack: list[UserFrame], expected: UserFrame | None):
+    assert to_blame(stack) == expected
