@@ -267,3 +267,17 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path, folders: list[str], tol
     assert result.exit_code == 1 and result.output.endswith(told.format(tmp_path))
     with Reader.open(tmp_path / "a" / ".dynascope" / "facts.db") as reader:
         assert len(reader.runs()) == 1
+
+
+def test_ranks_that_each_have_their_part_of_one_tensor_compile_the_same(job: Job):
+    def part(offset: int, strides: str = "") -> Change:
+        def change(facts: model.CompileFacts) -> None:
+            facts.call = model.CompiledCall([("x", "f32[8, 16]")], layouts=[("x", strides, offset)])
+
+        return change
+
+    job.compiles(0, change=part(0))
+    for rank in (1, 2):
+        job.compiles(rank, change=part(128 * rank))
+    job.compiles(3, change=part(0, "dense in order 1, 0"))
+    assert job.shown() == ["ranks 0-2: 0/0", "rank 3: 0/0"]

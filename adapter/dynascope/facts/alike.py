@@ -37,12 +37,15 @@ _OF_PROCESS = re.compile(
 
 
 def digest_of(facts: model.CompileFacts, trails: Sequence[Any]) -> bytes:
-    """Return a digest (16 bytes) of a compile, without times, addresses and devices.
+    """Return a digest (16 bytes) of a compile, without times, addresses, devices and storage offsets.
 
     Devices are told apart by the order in which they come: each rank has its own.
     """
     compared = {name: getattr(facts, name) for name in facts.__struct_fields__ if name not in (*_WITH_TIMES, _LATER)}
     compared["compile"] = structs.replace(facts.compile, **_UNMARKED, **_MEASURED)
+    if facts.call is not None:  # each rank may have its own part of one tensor
+        strides = [(name, strides, 0) for name, strides, _ in facts.call.layouts if strides]
+        compared["call"] = structs.replace(facts.call, layouts=strides)
     compared["visits"] = [(each.path, each.line, each.visits) for each in facts.line_times]
     devices: dict[bytes, int] = {}
 
