@@ -48,7 +48,10 @@ _DECIDE = (
     f"Decide at random{_OUTSIDE} and pass what is decided: a branch on a number of `torch.rand` breaks the graph, too."
 )
 _CONTEXT = f"Enter the context{_OUTSIDE}."
-_ASSERTION = "Check in the graph what has to be true: `torch._assert_async(condition, 'message')`."
+_ASSERTION = (
+    "Check in the graph what has to be true: `torch._assert_async(condition, 'message')`, whose message is a plain "
+    "text."
+)
 _ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
 _RULES = (
     _Rule(

@@ -37,7 +37,7 @@ _OF_PROCESS = re.compile(
 
 
 def digest_of(facts: model.CompileFacts, trails: Sequence[Any]) -> bytes:
-    """Return a digest (16 bytes) of a compile, without times, addresses, devices and storage offsets.
+    """Return a digest (16 bytes) of a compile, without times, addresses and storage offsets.
 
     Devices are told apart by the order in which they come: each rank has its own.
     """
