@@ -40,20 +40,22 @@ def layouts_of(values: Mapping[str, Any]) -> list[tuple[str, str, int]]:
             if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout is not torch.strided:
                 continue
             with contextlib.suppress(RuntimeError):  # a nested tensor has no strides
-                strides, offset = _strides_text(value.shape, value.stride()), value.storage_offset()
-                if strides or offset:
-                    found.append((name, strides, offset))
+                shape, strides, offset = value.shape, value.stride(), value.storage_offset()
+                # to compare a symbolic one would add a guard
+                if all(type(each) is int for each in (*shape, *strides, offset)):
+                    text = _strides_text(shape, strides)
+                    found += [(name, text, offset)] if text or offset else []
     return found
 
 
 def _strides_text(shape: Sequence[int], strides: Sequence[int]) -> str:
     """Return strides as text, of dense tensors the order of dimensions; "" if contiguous."""
-    order = [place for place in range(len(shape)) if shape[place] != 1]
+    order = [] if 0 in shape else [place for place in range(len(shape)) if shape[place] != 1]
     order.sort(key=lambda place: (-strides[place], place))
     expected = 1
     for place in reversed(order):
         if strides[place] != expected:
-            return f"strides {', '.join(map(str, strides))}" if 0 not in shape else ""
+            return f"strides {', '.join(map(str, strides))}"
         expected *= shape[place]
     return "" if order == sorted(order) else f"dense in order {', '.join(map(str, order))}"
 
