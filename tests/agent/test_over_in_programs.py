@@ -55,4 +55,5 @@ def check_spared(cause: Cause, truth: Truth) -> None:
         if name in each.text and "&&" not in each.text and ("contiguous" in each.text) == is_relaid
     ]
     assert truth.remedies, told
+    assert stated or not is_relaid, told
     assert not stated or truth.compiles - saved in stated, told

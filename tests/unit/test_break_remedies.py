@@ -147,6 +147,23 @@ try:
         raise ValueError("negative")
 except ValueError:
     x = -x
+    if x.item() < 0:
+        raise ValueError("still negative")
+try:
+    if x.item() < 1:
+        raise ValueError("small")
+    while x.item() > 2:
+        x = x / 2
+finally:
+    x = x + 1
+try:
+    while x.item() > 3:
+        x = x / 2
+    def f(x):
+        if x.item() < 4:
+            raise ValueError("small")
+except ValueError:
+    pass
 """
 
 
@@ -157,6 +174,8 @@ except ValueError:
         *((8, "Decide at random outside of the compiled"), (10, "Keep it")),
         *((line, "Return the tensor, and append its number outside") for line in (12, 14)),
         (16, "Keep it"),  # what is raised is caught
+        *((line, "Check in") for line in (20, 23, 33)),  # after it, without an `except`, in another function
+        *((line, "Compile a function") for line in (25, 30)),
     ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):

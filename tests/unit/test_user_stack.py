@@ -8,6 +8,7 @@ from dynascope.facts.user_stack import UserFrame, to_blame
 LIBRARY = "/usr/lib/python3.12"
 USERS, COPIED = UserFrame("/home/me/train.py", 14, "evaluate"), UserFrame(f"{LIBRARY}/copy.py", 153, "deepcopy")
 INSTALLED = UserFrame(f"{LIBRARY}/site-packages/timm/layers.py", 8, "forward")
+ON_WINDOWS = UserFrame(r"C:\Python312\Lib\site-packages\timm\layers.py", 8, "forward")
 POLYFILL = UserFrame(f"{LIBRARY}/site-packages/torch/_dynamo/polyfills/itertools.py", 47, "chain")
 
 
@@ -19,6 +20,10 @@ POLYFILL = UserFrame(f"{LIBRARY}/site-packages/torch/_dynamo/polyfills/itertools
         ([USERS, INSTALLED], INSTALLED),
         ([USERS, INSTALLED, COPIED], COPIED),  # the user did not call it
         ([USERS, POLYFILL], USERS),
+        ([USERS, COPIED, POLYFILL], USERS),
+        ([USERS, UserFrame("/usr/lib64/python3.12/copy.py", 1, "copy")], USERS),
+        ([USERS, UserFrame(r"C:\Users\me\Python312\Lib\copy.py", 1, "copy")], USERS),
+        ([USERS, ON_WINDOWS], ON_WINDOWS),
         ([USERS, COPIED, USERS], USERS),
         ([COPIED], COPIED),
         ([POLYFILL], None),

@@ -32,7 +32,7 @@ _KEEP_TENSOR = (
     "`torch._dynamo.config.capture_scalar_outputs = True`."
 )
 _COLLECT = (
-    f"Return the tensor, and append its number{_OUTSIDE}; a hook can write into a tensor that it keeps, "
+    f"Return the tensor, and append its number{_OUTSIDE}; in a hook, write into a tensor that is kept, "
     "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
 )
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
@@ -81,7 +81,7 @@ _RULES = (
     _Rule(
         "GB0059 GB0142",
         (f"Read and write files{_OUTSIDE}: pass what is read, return what is written.",),
-        r"operator `open`|enter a `\w*IO\w*`",
+        r"operator `open`|enter a `(?:TextIOWrapper|FileIO|BytesIO|StringIO|Buffered\w+)`",
     ),
     _Rule("GB0007", (f"Warn{_OUTSIDE}.", _IGNORE.format("warnings.warn")), r"`_?warnings\.warn"),
     _Rule("GB0291", (f"Log{_OUTSIDE}.", _IGNORE.format("logging.Logger.info")), r"logging"),
@@ -106,7 +106,7 @@ _RULES = (
     _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
-    _Rule("GB0033 GB0124", (_COLLECT,), r"Tensor\.item|_local_scalar_dense", branch="collects"),
+    _Rule("GB0033 GB0124", (_COLLECT, _SCALARS), r"Tensor\.item|_local_scalar_dense", branch="collects"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
         "",

@@ -54,8 +54,9 @@ def compiles_less(cause: Cause) -> str:
     if guarded_value(cause.first.guard).kind == "size" and not cause.known.is_rest:
         if all({*sizes_seen(each.guard)} & {0, 1} for each in cause.entries if each.compile in cause.caused):
             return ""
-        if spared.by_layout > max(spared.by_marks, spared.by_dynamic):
-            return f"{_count(spared.by_layout)} less with `maybe_mark_dynamic` and `.contiguous()`."
+        if spared.needs_layout:
+            passed = listed(spared.told_layouts[1])
+            return f"{_count(spared.by_layout)} less with `maybe_mark_dynamic` and {passed}."
         if spared.by_marks >= max(spared.by_dynamic, 1):
             return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
     return f"{_count(spared.by_dynamic)} less with `dynamic=True`." if spared.by_dynamic else ""

@@ -18,7 +18,7 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, listed, remedies_of
+from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, USUAL, listed, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
@@ -92,14 +92,21 @@ def _recompile(
 
 
 def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:
-    grows = guarded_value(cause.first.guard).kind == "length" and cause.about in changed
-    if grows:
+    kind = guarded_value(cause.first.guard).kind
+    if kind == "length" and cause.about in changed and _grows(cause):
         return [GROWS]
-    first, *others = remedies_of(cause) or [""]
+    found = remedies_of(cause)
     names = [f"`{name}`" for name in dict.fromkeys(changed) if name != cause.about]
-    if not first or not names:
-        return [first, *others] if first else []
-    return [f"{first} {ONLY_TOGETHER.format(listed(names))}", *others]
+    if found and names and kind in ("size", "value") and found[0] != USUAL:
+        found[0] = f"{found[0]} {ONLY_TOGETHER.format(listed(names))}"
+    return found
+
+
+def _grows(cause: Cause) -> bool:
+    """Whether a length is larger in each call that is compiled again."""
+    made = (wanted(cause.first.guard, guarded_value(cause.first.guard)) or "").removeprefix("be ")
+    numbers = [int(each) for each in (made, *cause.values) if each.isdecimal()]
+    return len(numbers) > 1 and numbers == sorted(set(numbers))
 
 
 _SINCE = "A call that fits none of these compiles runs uncompiled from then on."

@@ -51,7 +51,7 @@ _PASSED_ON = (
     "An argument that the function has not changed can: before the call, "
     "`torch._dynamo.maybe_mark_dynamic(argument, {dimension})`."
 )
-_RELAID = "Its memory layout has changed, too: pass `{}.contiguous()`."
+_RELAID = "The memory layout of {} has changed, too: pass {}."
 _NAMED = 4
 """The maximum number of sizes that are named."""
 
@@ -62,13 +62,14 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     if seen & {0, 1}:
         return BY_ITSELF.format(name=name)
     found = relations(f"{name}.size()[{dimension}]", known.conditions or (), seen)
-    if found.asked and not (known.spared and max(known.spared.by_dynamic, known.spared.by_marks)):
+    spared = known.spared
+    if found.asked and not (spared and max(spared.by_dynamic, spared.by_marks, spared.by_layout)):
         return ASKS
     if known.is_fixed or known.dynamic:
         return FIXED if known.is_fixed else _WAS_FIXED
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
-    if known.spared is not None and name in known.spared.relaid:
-        advice = f"{_RELAID.format(name)} {advice}"
+    if spared is not None and spared.needs_layout and not known.is_rest:
+        advice = f"{_RELAID.format(*map(listed, spared.told_layouts))} {advice}"
     if known.dynamic is False:
         advice = f"{STAYS_FIXED} {advice}"
     is_known = found.is_known or (known.spared is not None and known.spared.by_marks > 0)
@@ -156,8 +157,8 @@ _BY_KIND: dict[Kind, str] = {
 }
 ONLY_TOGETHER = "It helps only together with the remedy for {}, which the call itself changes."
 GROWS = (
-    "The call itself changes its length: append outside of the compiled function what that returns, or write into a "
-    "tensor of a fixed size."
+    "The call itself changes its length: return the value, and append it outside of the compiled function, or write "
+    "into a tensor of a fixed size."
 )
 """The remedy for a list or dict to which the compiled function adds."""
 _KEYED: dict[Keyed, str] = {

@@ -12,7 +12,7 @@ import os
 import re
 import textwrap
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
@@ -52,11 +52,11 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
         return ""
     if any(_draws(each) for each in ast.walk(found.test)):
         return "random"
-    if _is_in_try(lines, first):  # what is raised may be caught: `torch._assert_async` ends the program
-        return ""
+    decided: Branch = "loop" if isinstance(found, ast.While) else "raises"
     if isinstance(found, ast.If):
-        return next(filter(None, map(_of_side, (found.body, found.orelse))), "")
-    return "loop" if isinstance(found, ast.While) else "raises"
+        decided = next(filter(None, map(_of_side, (found.body, found.orelse))), "")
+    # `torch._assert_async` raises another error, later, where what is raised here is caught
+    return "" if decided == "raises" and _is_caught(lines, first) else decided
 
 
 def _lines(path: str) -> list[str]:
@@ -87,19 +87,26 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _is_in_try(lines: list[str], line: int) -> bool:
-    """Whether a statement is in the body of a `try`, in the same function."""
+def _is_caught(lines: list[str], line: int) -> bool:
+    """Whether a statement is in the body of a `try` with an `except`, in the same function."""
     indentation = _indentation(lines[line - 1])
-    for above in reversed(lines[: line - 1]):
+    for number in range(line - 1, 0, -1):
+        above = lines[number - 1]
         text = above.lstrip()
         if text[:1] in ("", "#", "\n") or _indentation(above) >= indentation:
             continue
         indentation = _indentation(above)
-        if text.startswith("try:"):
+        if text.startswith("try:") and _has_handler(lines[number:], indentation):
             return True
         if re.match(r"(async )?def |class ", text):
             return False
     return False
+
+
+def _has_handler(lines: Iterable[str], indentation: int) -> bool:
+    """Whether the first clause that is indented so is an `except`."""
+    clauses = (line.lstrip() for line in lines if line.strip() and _indentation(line) <= indentation)
+    return next(clauses, "").startswith("except")
 
 
 def _others(found: ast.If | ast.While | ast.Assert) -> list[ast.stmt] | list[ast.expr]:

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from dynascope.facts.branch import Branch, branch_at
 from dynascope.facts.model import BreakEffect, GraphBreak
-from dynascope.facts.user_stack import UserFrame, tidy_stack, to_blame
+from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack, to_blame
 
 _JUMP = "GB0170"
 _OF_CONDITIONS = ("GB0033", "GB0124", _JUMP)
@@ -53,7 +53,7 @@ class BreakMessage(Struct, kw_only=True):
     registry_id: str | None = None
     page: str | None = None
     branch: Branch = ""
-    """Whether its condition only raises, or ends a loop; "" for other conditions, and where there is none."""
+    """What its line does with the value; "" for all else."""
 
     @property
     def title(self) -> str:
@@ -166,6 +166,8 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
     at = to_blame(stack) or otherwise
+    if at in stack and at != innermost(stack):  # what it called in Python's library is no caller
+        stack = stack[: len(stack) - stack[::-1].index(at)]
     note_branch(parts, at.path, at.line)
     return GraphBreak(
         path=at.path,

@@ -341,7 +341,7 @@ class CompiledCall(Struct):
     keywords: str = ""
     """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
     layouts: list[tuple[str, str, int]] = field(default_factory=list)
-    """The tensors among the arguments that are not contiguous, or do not begin at the first element of their storage.
+    """The arguments and keywords that are tensors and not contiguous, or begin later in their storage.
 
     Each with its strides as text ("" where it is contiguous) and its storage offset in elements.
     """

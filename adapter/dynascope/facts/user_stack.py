@@ -10,7 +10,7 @@ from msgspec import Struct
 _LOGGED_FRAME = re.compile(r'^ {2,3}File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
 _STANDARD_LIBRARY = re.compile(
-    r"[/\\]lib[/\\]python3\.\d+t?[/\\](?!site-packages[/\\]|dist-packages[/\\])", re.IGNORECASE
+    r"(?:/lib(?:64)?/python3\.\d+t?/|\\Python3\d+t?\\lib\\)(?!(?:site|dist)-packages[/\\])", re.IGNORECASE
 )
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 _DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
@@ -55,7 +55,6 @@ def to_blame(stack: Sequence[UserFrame]) -> UserFrame | None:
     at = innermost(stack)
     if at is None or not _STANDARD_LIBRARY.search(at.path):
         return at
-    above = (frame for frame in reversed(stack) if not _STANDARD_LIBRARY.search(frame.path))
-    caller = next(above, None)
-    is_users = caller is not None and not _INSTALLED.search(caller.path) and _DYNAMO_FOLDERS[0] not in caller.path
-    return caller if is_users else at
+    others = [frame for frame in stack if not _STANDARD_LIBRARY.search(frame.path)]
+    caller = innermost(others)
+    return at if caller is None or _INSTALLED.search(caller.path) else caller

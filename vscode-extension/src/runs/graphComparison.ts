@@ -1,7 +1,7 @@
 // Compare with Another Graph: two graphs of a program beside one another, of one run or of two, with what differs marked in each.
 import * as vscode from 'vscode';
 import type { FactsServer, Row } from './factsServer';
-import { GONE, graphs, openPicture } from './graphPanel';
+import { GONE, graphs, loadPicture } from './graphPanel';
 
 /** The response of the server's request `dynascope/runsOfProgram`. */
 interface RunsOfProgram {
@@ -61,6 +61,6 @@ export async function compareGraphs(server: FactsServer, extension: vscode.Uri, 
   const named = (title: string, run: string | undefined): string => (picked.run && run ? `${title}: ${run}` : title);
   const [leftNamed, rightNamed] = [named(leftFound.title, runs?.name), named(rightFound.title, picked.run)];
   const [compared, comparedWith] = [{ ...left, other: { ...right, title: rightNamed } }, { ...right, other: { ...left, title: leftNamed } }];
-  await openPicture(server, extension, compared, { ...leftFound, title: leftNamed }, undefined, vscode.ViewColumn.Active);
-  void openPicture(server, extension, comparedWith, { ...rightFound, title: rightNamed });
+  await loadPicture(server, extension, compared, { ...leftFound, title: leftNamed }, vscode.ViewColumn.Active);
+  void loadPicture(server, extension, comparedWith, { ...rightFound, title: rightNamed }, vscode.ViewColumn.Beside);
 }

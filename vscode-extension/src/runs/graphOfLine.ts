@@ -27,7 +27,7 @@ export async function showLineInGraph(server: FactsServer, extension: vscode.Uri
     const found = await graphs(server, state);
     const lines = found ? await recordedLines(server, state.key, found, path, line) : [];
     if (!found || lines.length === 0) continue;
-    void openPicture(server, extension, state, found, { path, lines, name });
+    openPicture(server, extension, state, found, { path, lines, name });
     return;
   }
   void vscode.window.showInformationMessage(vscode.l10n.t('No graph of the last run has a node from {0}.', name));

@@ -60,13 +60,17 @@ export const pictures = new Set<Picture>();
 /** Opens the picture of the graph that a document of a row of the run `key` has. */
 export async function showPicture(server: FactsServer, extension: vscode.Uri, document: RecordedDocument | undefined, key: string): Promise<void> {
   const found = document && (await graphs(server, { key, document: document.id }));
-  if (found) void openPicture(server, extension, { key, document: document.id }, found);
+  if (found) openPicture(server, extension, { key, document: document.id }, found);
   else void vscode.window.showInformationMessage(GONE);
 }
 
+export function openPicture(server: FactsServer, extension: vscode.Uri, state: PanelState, found: Graphs, lines?: Lines): void {
+  fillPicture(openPanel(PICTURE, found.title, vscode.ViewColumn.Beside), server, extension, state, found, lines);
+}
+
 /** Opens a picture, and waits until its page has loaded. */
-export async function openPicture(server: FactsServer, extension: vscode.Uri, state: PanelState, found: Graphs, lines?: Lines, column = vscode.ViewColumn.Beside): Promise<void> {
-  const fill = (panel: vscode.WebviewPanel): void => fillPicture(panel, server, extension, state, found, lines);
+export async function loadPicture(server: FactsServer, extension: vscode.Uri, state: PanelState, found: Graphs, column: vscode.ViewColumn): Promise<void> {
+  const fill = (panel: vscode.WebviewPanel): void => fillPicture(panel, server, extension, state, found);
   await load(openPanel(PICTURE, found.title, column), PICTURE, state, fill);
 }
 

@@ -60,12 +60,9 @@ export function keptPanels(page: Page, fill: (panel: vscode.WebviewPanel, state:
   return vscode.window.registerWebviewPanelSerializer(page.type, { deserializeWebviewPanel });
 }
 
-/**
- * Fills a panel and waits until its page has loaded; opens another panel in its place where it does not load in time.
- * In a browser, VS Code leaves one of several panels empty that open at once: their service workers wait for each other.
- */
-export async function load(panel: vscode.WebviewPanel, page: Page, state: PanelState, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): Promise<void> {
-  const loaded = new Promise<boolean>((resolve) => {
+/** Whether the page of a panel loads in time; one that is closed before is not waited for. */
+function loads(panel: vscode.WebviewPanel): Promise<boolean> {
+  return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), LOADS_IN);
     const end = (): void => {
       clearTimeout(timer);
@@ -74,11 +71,21 @@ export async function load(panel: vscode.WebviewPanel, page: Page, state: PanelS
     panel.webview.onDidReceiveMessage(end);
     panel.onDidDispose(end);
   });
+}
+
+/**
+ * Fills a panel and waits until its page has loaded; opens another panel in its place where it does not load in time.
+ * In a browser, VS Code leaves one of several panels empty that open at once: their service workers wait for each other.
+ */
+export async function load(panel: vscode.WebviewPanel, page: Page, state: PanelState, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): Promise<void> {
+  const loaded = loads(panel);
   fill(panel, state);
   if (await loaded) return;
   const other = openPanel(page, panel.title, panel.viewColumn ?? vscode.ViewColumn.Active, true);
+  const otherLoaded = loads(other);
   panel.dispose();
   fill(other, state);
+  await otherLoaded;
 }
 
 /** Puts a page into a panel, a new one or one that was kept: `contents` when it asks for them; `receive` gets its other messages. */

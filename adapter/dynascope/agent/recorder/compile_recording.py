@@ -59,7 +59,9 @@ _FAILURE_LINES, _REASON_LINES = 60, 6
 def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
     """Return the call; `values`: the arguments by name. Called where Dynamo begins to compile."""
     arguments = arguments_of(code, values)
-    call = CompiledCall(arguments, dynamic=dynamic_shapes(), keywords=keywords_of(code), layouts=layouts_of(values))
+    keywords = keywords_of(code)
+    layouts = layouts_of({**values, **(values.get(keywords) or {})})
+    call = CompiledCall(arguments, dynamic=dynamic_shapes(), keywords=keywords, layouts=layouts)
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         path = path_of(frame.f_code)

@@ -54,10 +54,11 @@ def _leaves_out_few(condition: _Condition, size: str) -> bool:
     """Whether a condition on a number of Python is true of each from 2 on that is tried."""
     if len(condition.values) != 1 or size in condition.values or not all(map(is_number, condition.values)):
         return False
-    return _hold(condition, condition.values, range(2, _TRIED))
+    return _hold(condition, condition.values, _TRIED)
 
 
-_TRIED = 64
+_TRIED = (*range(2, 64), 1000, 4096)
+"""Inductor holds sizes to at most 4096 in some compiles on the CPU."""
 
 
 def conditions_on_layout(size: str, conditions: Iterable[str]) -> list[str]:

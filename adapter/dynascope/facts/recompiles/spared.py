@@ -50,6 +50,16 @@ class Spared(Struct, frozen=True):
     relaid: Sequence[str] = ()
     """The tensors whose strides are not alike in all calls."""
 
+    @property
+    def needs_layout(self) -> bool:
+        """Whether more is spared where these tensors are contiguous, too."""
+        return self.by_layout > max(self.by_marks, self.by_dynamic)
+
+    @property
+    def told_layouts(self) -> tuple[list[str], list[str]]:
+        """Return the tensors, and what to pass for each."""
+        return [f"`{each}`" for each in self.relaid], [f"`{each}.contiguous()`" for each in self.relaid]
+
 
 def spared_by(
     called: Sequence[RecordedCall],
@@ -64,16 +74,30 @@ def spared_by(
     """
     own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
     strides = {name for call in called for name in call.values if name.endswith(_STRIDES)}
-    relaid = [each for each in sorted(strides) if len({call.values.get(each) for call in called}) > 1]
-    by_layout = len(spared([_contiguous(each) for each in called], sizes, relaid=relaid)) if relaid else 0
+    relaid = [each for each in sorted(strides) if _differs(called, each)]
+    by_layout = len(spared([_contiguous(each, relaid) for each in called], sizes, relaid=relaid)) if relaid else 0
     tensors = [each.removesuffix(_STRIDES) for each in relaid]
     by_marks, by_dynamic = len(spared(called, sizes)), len(spared(called, varying, equal))
     return Spared(len(spared(called, own)), by_marks, sizes, by_dynamic, by_layout, tensors)
 
 
-def _contiguous(call: RecordedCall) -> RecordedCall:
+def _differs(called: Iterable[RecordedCall], strides: str) -> bool:
+    """Whether a tensor has other strides in some calls, without those in which a size is 0 or 1."""
+    sizes = f"{strides.removesuffix(_STRIDES)}.size()["
+    found = {
+        call.values.get(strides)
+        for call in called
+        if not any(value in (0, 1) for name, value in call.values.items() if name.startswith(sizes))
+    }
+    return len(found) > 1
+
+
+def _contiguous(call: RecordedCall, relaid: Collection[str]) -> RecordedCall:
+    """Return the call with contiguous copies of tensors that have other strides."""
+    copied = {name.removesuffix(_STRIDES) for name in relaid if name in call.values}
+    values = {name: value for name, value in call.values.items() if name not in relaid}
     return structs.replace(
-        call, values={name: value for name, value in call.values.items() if not name.endswith(_STRIDES)}, offsets={}
+        call, values=values, offsets={name: each for name, each in call.offsets.items() if name not in copied}
     )
 
 

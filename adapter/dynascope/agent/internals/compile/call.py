@@ -37,7 +37,8 @@ def layouts_of(values: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     found = []
     with torch._C.DisableTorchFunction():
         for name, value in values.items():
-            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout is not torch.strided:
+            is_plain = type(value) in (torch.Tensor, torch.nn.Parameter) and not name.startswith("___")
+            if not is_plain or value.layout is not torch.strided:
                 continue
             with contextlib.suppress(RuntimeError):  # a nested tensor has no strides
                 shape, strides, offset = value.shape, value.stride(), value.storage_offset()
@@ -49,15 +50,16 @@ def layouts_of(values: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def _strides_text(shape: Sequence[int], strides: Sequence[int]) -> str:
-    """Return strides as text, of dense tensors the order of dimensions; "" if contiguous."""
+    """Return the order of dimensions, and strides that leave gaps, as text; "" if contiguous."""
     order = [] if 0 in shape else [place for place in range(len(shape)) if shape[place] != 1]
     order.sort(key=lambda place: (-strides[place], place))
-    expected = 1
+    expected, gaps = 1, []
     for place in reversed(order):
-        if strides[place] != expected:
-            return f"strides {', '.join(map(str, strides))}"
-        expected *= shape[place]
-    return "" if order == sorted(order) else f"dense in order {', '.join(map(str, order))}"
+        # a stride that follows from a size and the stride before is another where that size is
+        gaps += [f"{place}: {strides[place]}"] if strides[place] != expected else []
+        expected = strides[place] * shape[place]
+    told = [] if order == sorted(order) else [f"in order {', '.join(map(str, order))}"]
+    return "; ".join([*told, *([f"strides of {', '.join(gaps)}"] if gaps else [])])
 
 
 def keywords_of(code: types.CodeType) -> str:
