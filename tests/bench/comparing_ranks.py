@@ -27,30 +27,6 @@ COMPILES = 5
 LIMITS = {"time": 1.03, "bytes": 100}
 
 
-class Spent:
-    """CPU seconds of this thread in the outermost of some functions."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._depth = 0
-
-    def by(self, owner: Any, name: str) -> None:
-        """Count the calls of a method."""
-        method = vars(owner)[name]
-
-        def timed(*args: Any) -> Any:
-            self._depth += 1
-            began = time.thread_time()
-            try:
-                return method(*args)
-            finally:
-                self._depth -= 1
-                if not self._depth:
-                    self.seconds += time.thread_time() - began
-
-        setattr(owner, name, timed)
-
-
 class CountedStore:
     """A store that counts the bytes of the keys that it is asked for and of the values that it is given."""
 
@@ -77,6 +53,7 @@ def rank(blocks: int, backend: str) -> None:
     from dynascope.agent.recorder import process
 
     from tests.bench import transformer
+    from tests.bench.spent import Spent
 
     class Block(transformer.Block):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -93,10 +70,9 @@ def rank(blocks: int, backend: str) -> None:
 
     spent, lines = Spent(), 0
     stores: list[CountedStore] = []
-    for owner, names in ((RankComparison, ["compiled"]), (CollectivesOfGraphs, ["add"])):
-        for name in names:
-            spent.by(owner, name)
-    connect, part_of = exchange.Exchange.__init__, exchange.decisions
+    spent.count(RankComparison, "compiled")
+    spent.count(CollectivesOfGraphs, "add")
+    connect, decisions = exchange.Exchange.__init__, exchange.decisions
 
     def connected(self: Any, *args: Any) -> None:
         connect(self, *args)
@@ -106,7 +82,7 @@ def rank(blocks: int, backend: str) -> None:
     def decided(parts: Any) -> str:
         nonlocal lines
         lines += sum(len(part.trail.lines) for part in parts)
-        return part_of(parts)
+        return decisions(parts)
 
     exchange.Exchange.__init__ = connected  # type: ignore[method-assign]
     exchange.decisions = decided

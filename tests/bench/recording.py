@@ -71,27 +71,12 @@ def time_inside(arguments: list[str]) -> float:
     import transformer
     from dynascope.agent.recorder import process
     from dynascope.agent.recorder.recorder import Recorder
+    from spent import Spent
 
-    spent = 0.0
-    depth = 0
-
-    def timed(method):
-        def run(*args):
-            nonlocal spent, depth
-            depth += 1
-            began = time.thread_time()
-            try:
-                return method(*args)
-            finally:
-                depth -= 1
-                if not depth:
-                    spent += time.thread_time() - began
-
-        return run
-
+    spent = Spent()
     for name, method in list(vars(Recorder).items()):
         if callable(method) and not name.startswith("__"):
-            setattr(Recorder, name, timed(method))
+            spent.count(Recorder, name)
     backend, blocks, compiles = arguments
     torch.set_num_threads(1)
     model = torch.nn.Sequential(*(transformer.Block() for _ in range(int(blocks)))).eval()
@@ -101,9 +86,9 @@ def time_inside(arguments: list[str]) -> float:
         process.begin()
         for _ in range(int(compiles) + 1):
             torch._dynamo.reset()
-            spent, began = 0.0, time.thread_time()
+            spent.seconds, began = 0.0, time.thread_time()
             torch.compile(model, backend=backend)(torch.randn(2, 8, 32))
-            shares.append(spent / (time.thread_time() - began - spent))
+            shares.append(spent.seconds / (time.thread_time() - began - spent.seconds))
     return statistics.median(shares[1:])
 
 

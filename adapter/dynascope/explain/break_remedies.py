@@ -188,10 +188,7 @@ def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
 
 def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     texts = "\n".join(
-        [
-            found.explanation,
-            *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context]),
-        ]
+        [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
     )
     own = (
         each

@@ -44,7 +44,7 @@ _SHORT = {
     "Attempted to call function marked as skipped": "it is marked as skipped",
     "Skip calling `torch.compiler.disable()`d function": "it is disabled",
 }
-"""What titles have in place of a type that is too long."""
+"""Shorter texts for types of graph breaks with which a title is too long."""
 _UNSUPPORTED = re.compile(r"Unsupported (\S+\(\)) call")
 
 

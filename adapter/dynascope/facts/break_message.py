@@ -53,7 +53,7 @@ class BreakMessage(Struct, kw_only=True):
     registry_id: str | None = None
     page: str | None = None
     branch: Branch = ""
-    """What its line does with the value; "" for all else."""
+    """The use of the value on the line of the graph break; "" if it is no use that is known."""
 
     @property
     def title(self) -> str:

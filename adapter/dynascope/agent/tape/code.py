@@ -11,7 +11,7 @@ from dynascope.agent.internals.compile.call import stands_for_builtin
 from dynascope.agent.internals.frames import resume as line_events
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import own_names
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import frame_name, original_code
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
 from dynascope.agent.program.user_code import is_user_code, package_of, real_path
 
@@ -23,7 +23,7 @@ class Code:
         code = translators.code_of(translator)
         self._of = weakref.ref(code)
         original = original_code(code)
-        self.name, self.function = line_events.frame_name(original), original.co_qualname
+        self.name, self.function = frame_name(original), original.co_qualname
         self.file = original.co_filename
         self.path = path_of(code)
         self.has_file = has_file(self.path)

@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from dynascope.facts.recompiles.guarded_value import readable
 
+_TRIED = (*range(2, 64), 1000, 4096)
+"""The numbers for which a condition is tried; Inductor bounds some sizes by 4096 on the CPU."""
+
 
 class Relations(Struct, frozen=True):
     """The conditions of shape guards on a size, except that it is neither 0 nor 1."""
@@ -55,10 +58,6 @@ def _leaves_out_few(condition: _Condition, size: str) -> bool:
     if len(condition.values) != 1 or size in condition.values or not all(map(is_number, condition.values)):
         return False
     return _hold(condition, condition.values, _TRIED)
-
-
-_TRIED = (*range(2, 64), 1000, 4096)
-"""Inductor holds sizes to at most 4096 in some compiles on the CPU."""
 
 
 def conditions_on_layout(size: str, conditions: Iterable[str]) -> list[str]:

@@ -82,7 +82,10 @@ def spared_by(
 
 
 def _differs(called: Iterable[RecordedCall], strides: str) -> bool:
-    """Whether a tensor has other strides in some calls, without those in which a size is 0 or 1."""
+    """Whether the strides of a tensor differ between calls.
+
+    Calls in which a size is 0 or 1 do not count: each has a compile of its own.
+    """
     sizes = f"{strides.removesuffix(_STRIDES)}.size()["
     found = {
         call.values.get(strides)
