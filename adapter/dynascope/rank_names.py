@@ -15,3 +15,10 @@ def ranks_text(ranks: Iterable[int]) -> str:
 def named_ranks(ranks: str) -> str:
     """Return `rank 1`, or `ranks 0, 2-7`."""
     return f"rank{'' if ranks.isdecimal() else 's'} {ranks}"
+
+
+def verb_of(names: str, verb: str) -> str:
+    """Return the form of a verb for `rank 1` or `ranks 0, 2-7`."""
+    if names.startswith("ranks"):
+        return verb
+    return "does" if verb == "do" else f"{verb}s"

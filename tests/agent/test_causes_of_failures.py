@@ -12,8 +12,9 @@ pytest.importorskip("torch")
 
 import msgspec
 import torch
-from dynascope.explain.failures import failed_compiles, specialization
+from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
+from dynascope.explain.kinds import specialization
 from dynascope.explain.of_launch import apart, empty
 from dynascope.explain.problem import Identities, Problem
 from dynascope.facts.model import CompileFacts

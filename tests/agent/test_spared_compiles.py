@@ -58,11 +58,15 @@ def flagged(x: torch.Tensor, n: int | bool) -> torch.Tensor:
 CASES: dict[str, tuple[Callable[..., Any], list[list[Any]], str]] = {
     "a size": (alone, [ones(4), ones(8), ones(12)], "One compile less with `maybe_mark_dynamic`."),
     "sizes that are equal": (together, [ones(4, 4), ones(8, 8)], "One compile less with `maybe_mark_dynamic`."),
-    "sizes that are not": (apart, [ones(4, 6), ones(8, 6), ones(8, 9)], "Two compiles less with `maybe_mark_dynamic`."),
+    "sizes that are not": (
+        apart,
+        [ones(4, 6), ones(8, 6), ones(8, 9)],
+        "Two compiles less in all with `maybe_mark_dynamic`.",
+    ),
     "dimensions of one": (
         alone,
         [ones((4, 5)), ones((6, 5)), ones((6, 7))],
-        "Two compiles less with `maybe_mark_dynamic`.",
+        "Two compiles less in all with `maybe_mark_dynamic`.",
     ),
     "equal once": (apart, [ones(4, 4), ones(8, 5)], "One compile less with `maybe_mark_dynamic`."),
     "a square": (alone, [ones((4, 4)), ones((6, 4))], "One compile less with `maybe_mark_dynamic`."),

@@ -60,11 +60,11 @@ def _texts(tree: ast.Module) -> Iterator[str]:
 
 
 def _no_sentences(node: ast.AST) -> list[ast.expr]:
-    """Return what a rule of `break_remedies` looks for in torch's texts, and the descriptions of settings."""
+    """Return what rules of `break_remedies` look for in torch's texts, and descriptions of settings and filters."""
     if not isinstance(node, ast.Call):
         return []
-    patterns = node.args[2:] if ast.unparse(node.func) == "_Rule" else []
-    return patterns + [each.value for each in node.keywords if each.arg == "about"]
+    begin = {"_Rule": 2, "CompilerFilter": 0}.get(ast.unparse(node.func), len(node.args))
+    return node.args[begin:] + [each.value for each in node.keywords if each.arg == "about"]
 
 
 def _plain(text: str) -> str:

@@ -47,7 +47,7 @@ print(f"total {total.item()}", flush=True)
 """
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(each, marks=pytest.mark.matrix) for each in (4, 8))])
 def test_all_ranks_stop_step_and_go_on(folder: Path, ranks: int) -> None:
     (folder / "job.py").write_text(JOB)
     commands = [
@@ -62,13 +62,13 @@ def test_all_ranks_stop_step_and_go_on(folder: Path, ranks: int) -> None:
         "next",
         "ranks",
     ]
-    commands += ["rank 7", "all print", "all continue"]
+    commands += ["rank 8", "all print", "all continue"]
     written = [part for each in commands for part in ("--command", each)]
     job = ["torchrun", f"--nproc-per-node={ranks}", "--standalone", "job.py"]
     code, out = debug("-b", "job.py:9", *written, *job)
     assert code == 0, out
     told = dict(zip(commands, out.split("(dynascope) ")[1:], strict=True))
-    every, others = ("0, 1", "0") if ranks == 2 else ("0-3", "0, 2, 3")
+    every, others = {2: ("0, 1", "0"), 4: ("0-3", "0, 2, 3"), 8: ("0-7", "0, 2-7")}[ranks]
     assert "● compile time  inner [0/0]  job.py:9  (breakpoint 1)" in told["run"]
     assert [line[2:] for line in out.split("(dynascope) ranks\n")[1].splitlines()[:ranks]] == [
         f"rank {rank} is at inner [0/0]  job.py:9" for rank in range(ranks)
@@ -81,7 +81,7 @@ def test_all_ranks_stop_step_and_go_on(folder: Path, ranks: int) -> None:
     assert f"rank 1 ({named} {'are' if ranks > 2 else 'is'} stopped)" in told["rank 1"]
     assert told["print rank"].endswith("\n1\n") and "  rank 1: MainThread  stopped" in told["threads"]
     assert "> rank 1 is at inner [0/0]  job.py:11" in out.rpartition("(dynascope) ranks\n")[2]
-    assert "*** there is no rank 7 here; `ranks` lists them" in told["rank 7"]
+    assert "*** there is no rank 8 here; `ranks` lists them" in told["rank 8"]
     assert "*** `all` takes one of `continue`, `next`, `step`, `out`, not `print`" in told["all print"]
     assert out.count("total ") == ranks and "rank 1 -> 16.0" in out and "rank 0 -> 8.0" in out
     assert "torchrun ended with exit code 0" in out

@@ -41,7 +41,8 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0059", "how to trace builtin operator `breakpoint` with argument types", "train.py", "Set a breakpoint"),
         ("GB0007", "how to trace the Python builtin `_warnings.warn`.", "train.py", "Warn outside"),
         ("GB0007", "how to trace the builtin `time.perf_counter.`", "train.py", "Take the time outside"),
-        ("GB0156", "how to trace method `sample` of class `Random`", "train.py", "Draw random numbers outside"),
+        ("GB0156", "how to trace method `sample` of class `Random`", "train.py", "Draw at random outside"),
+        ("GB0156", "how to trace method `random` of class `Random`", "train.py", "Draw random numbers outside"),
         ("GB0156", "how to trace method `normal` of class `Generator`", "train.py", "Draw random numbers outside"),
         ("GB0156", "how to trace method `write` of class `TextIOWrapper`", "train.py", "Write outside"),
         ("GB0007", "calling function `torch.random.manual_seed`", "train.py", SEED),
@@ -49,7 +50,12 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0123", "tracing `Tensor.backward()`", "train.py", "Return the loss and call `backward()` outside"),
         ("GB0124", "tracing `Tensor.item()`", "train.py", "Keep it a tensor"),
         ("GB0036", "Operator `aten.repeat_interleave.Tensor`'s output shape", "train.py", "Tell the size"),
-        ("GB0036", "Operator `aten.nonzero.default`'s output shape", "train.py", "Keep all elements"),
+        (
+            "GB0036",
+            "Operator `aten.nonzero.default`'s output shape",
+            "train.py",
+            "Where a sum, mean or loss follows, keep all elements",
+        ),
         ("GB0036", "Operator `aten._ctc_loss.Tensor`'s output shape", "train.py", "Remove the call."),
         (None, "", "train.py", "Remove the call."),
     ],
@@ -95,6 +101,12 @@ if x.sum() > 6:
 # otherwise
 else:
     raise ValueError("six")
+if self.training and self.rng.random() < 0.5:
+    x = x * 2
+if torch.isnan(x).any() or torch.isinf(x).any():
+    x = y
+if mask is not None and mask.any():
+    x = y
 """
 
 
@@ -115,6 +127,9 @@ else:
         (29, "Compile a function for one turn"),
         (31, "If it"),
         (33, "Check in"),
+        (38, "Decide at random"),
+        (40, "Join conditions on tensors"),
+        (42, "If it"),
     ],
 )
 def test_what_a_condition_decides_chooses_the_remedy(tmp_path: Path, line: int, first: str):
@@ -164,6 +179,15 @@ try:
             raise ValueError("small")
 except ValueError:
     pass
+meter.update(loss.item(), x.shape[0])
+self.total += loss.item()
+self.norms["hidden"] = x.norm().item()
+self.last = int(x.sum())
+best = sorted(pairs, key=lambda pair: pair[1].item())
+out[i] = x.item()
+norms[name] = x.norm().item()
+x.mul_(y.item())
+z = f(x.item())
 """
 
 
@@ -173,7 +197,10 @@ except ValueError:
         *((1, "Check in"), (3, "Compile a function"), (5, "Keep it"), (6, "Keep it"), (7, "Keep it")),
         *((8, "Decide at random outside of the compiled"), (10, "Keep it")),
         *((line, "Return the tensor, and append its number outside") for line in (12, 14)),
-        (16, "Keep it"),  # what is raised is caught
+        (16, "`torch.where`, if what both sides compute raises nothing"),
+        *((line, "Return the tensor, and keep its number outside") for line in (37, 38, 39, 40, 43)),
+        (41, "Sort outside"),
+        *((line, "Keep it") for line in (42, 44, 45)),
         *((line, "Check in") for line in (20, 23, 33)),  # after it, without an `except`, in another function
         *((line, "Compile a function") for line in (25, 30)),
     ],
@@ -192,17 +219,69 @@ def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int,
     [
         ("GB0033", "Operator `aten.allclose.default` has a non-Tensor output", "Compare in the graph, `torch.isclose("),
         ("GB0142", "Dynamo does not know how to enter a `lock` context manager.", "Enter the context"),
-        ("GB0142", "Dynamo does not know how to enter a `BlockTimer` context manager.", "Avoid it."),
+        ("GB0142", "Dynamo does not know how to enter a `BlockTimer` context manager.", "Enter it outside"),
         ("GB0208", "op: call_function; target: <function fork_rng at 0x7f>", "Enter the context"),
         ("GB0208", "torch.* ops that return a non-Tensor cannot be traced", "Avoid it."),
         ("GB0207", "First non-constant key type: <class 'torch.Tensor'>", "Sort a tensor"),
         ("GB0207", "Key type: <class 'torch.Tensor'>", "Sort a tensor"),
         ("GB0207", "First non-constant key type: <class 'int'>", "Sort outside"),
-        ("GB0088", "Dynamo found no exception handler", "Avoid it."),
+        ("GB0088", "Dynamo found no exception handler", "Nothing is to mend where"),
+        ("GB0021", "SymNodeVariable(): Format string part type is not correct", "Format the number outside"),
+        ("GB0125", "changes to a Tensor's `requires_grad`", "Set `requires_grad` outside"),
+        ("GB0156", "how to trace method `shuffle` of class `Random`", "Draw at random outside"),
     ],
 )
 def test_what_a_break_is_about_chooses_the_remedy(registry_id: str, explanation: str, first: str):
     assert break_remedies(a_break(registry_id, explanation, "blocks.py", "Avoid it."))[0].startswith(first)
+
+
+def test_an_assertion_of_close_tensors_is_checked_in_the_graph():
+    found = a_break("GB0033", "Operator `aten.allclose.default` has a non-Tensor output")
+    found.branch = "raises"
+    assert break_remedies(found)[0].startswith(
+        "Check in the graph what has to be true: `torch._assert_async(torch.isclose(a, b).all(), 'message')`"
+    )
+
+
+def test_print_is_reordered_only_with_texts():
+    for types, expected in (
+        ("['str', 'tuple']", "the graph has run, if it prints one f-string."),
+        ("['str']", "has run."),
+    ):
+        found = a_break(
+            "GB0059", f"how to trace builtin operator `print` with argument types {types} (has_kwargs False)"
+        )
+        assert any(text.endswith(expected) for text in break_remedies(found))
+
+
+def test_values_that_are_known_are_gone_through():
+    _, other = break_remedies(a_break("GB0036", "Operator `aten._unique2.default`'s output shape"))
+    assert other.startswith("Where all values are known, such as classes")
+
+
+ITERATED = """\
+def f(target):
+    classes = torch.unique(target)
+    values, counts = torch.unique(target, return_counts=True)
+    for each in torch.unique(target):
+        pass
+    kept = torch.unique(target)
+    rows = [target == c for c in classes]
+    return len(values) + kept.sum()
+def g(kept):
+    return len(kept)
+"""
+
+
+@pytest.mark.parametrize(("line", "count"), [(2, 1), (3, 1), (4, 1), (6, 2), (10, 2)])
+def test_what_python_goes_through_has_no_symbolic_length(tmp_path: Path, line: int, count: int):
+    file = tmp_path / "unique.py"
+    file.write_text(ITERATED)
+    message = "Dynamic shape operator\n  Explanation: Operator `aten._unique2.default`'s output shape\n\n"
+    message += " For more details about this graph break, please visit: https://x/gb0036.html"
+    found = break_message.graph_break(message, "resumed", [], UserFrame(str(file), line, "f"))
+    remedies = break_remedies(found)
+    assert len(remedies) == count and remedies[-1].startswith("Where all values are known")
 
 
 def test_a_logger_is_ignored_by_its_method():

@@ -13,9 +13,10 @@ from dynascope.explain.coming_recompiles import not_yet_met
 from dynascope.explain.graph_breaks import set_called
 from dynascope.explain.of_launch import set_roots
 from dynascope.explain.problem import Note, Place, Problem
-from dynascope.explain.ranking import is_of_library, ranking
+from dynascope.explain.ranking import ranking
 from dynascope.explain.remedies import USUAL
 from dynascope.facts import model
+from dynascope.facts.file_names import is_of_library
 from dynascope.report.told_as_json import schema
 from msgspec import structs
 
@@ -68,6 +69,8 @@ def test_failures_come_first_then_what_takes_most_time():
     assert [each.seconds for each in found.first] == [0.0, 3.0, 2.0, 1.0]
     assert found.first[2].follow == [after]
     assert (found.counted, found.in_libraries) == ([fixed], [library])
+    step = problem("lr", "recompile", "/venv/lib/python3.12/site-packages/torch/optim/sgd.py", "", 1)
+    assert [each.problem for each in ranking([step], compiles).first] == [step]
     assert is_of_library("/usr/lib/python3.12/copy.py") and not is_of_library("/home/lib/train.py")
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args, get_origin
+
 import pytest
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks
-from dynascope.explain.kinds import KINDS, SECTIONS
+from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS, ProblemKind
 from dynascope.explain.of_launch import apart
 from dynascope.explain.problem import LONGEST_TITLE, Identities, Problem, fitting
 from dynascope.explain.recompiles import recompiles
-from dynascope.facts import model
+from dynascope.facts import model, schema
 from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.user_stack import UserFrame
+from msgspec import structs
 
 from tests.support.extension_settings import written
 from tests.support.facts import sample
@@ -50,30 +53,32 @@ def test_a_break_has_its_id_again_where_lines_above_are_edited():
     assert edited.id != before.id
 
 
+def fact_of(kind: ProblemKind, line: int) -> model.Fact:
+    """A fact of which a problem of this kind is made; its texts are `1`, unless they are one of some words."""
+    struct = schema.FACTS[kind.facts].struct
+    needed = {each.name: each.type for each in structs.fields(struct) if each.required}
+    texts = {name: get_args(type)[0] if get_origin(type) is Literal else "1" for name, type in needed.items()}
+    made: model.Fact = struct(**{**texts, "path": "/model.py", "line": line, "source": 1})
+    return made
+
+
 def all_kinds(lines_above: int) -> list[Problem]:
     """Problems of each kind of facts, with so many lines above all of them."""
     first, second = numbered()
     for compile in (first.compile, second.compile):
         compile.source, compile.line = 1, compile.line + lines_above
     for facts in (first, second):
-        for fact in (*facts.graph_breaks, *facts.recompiles, *facts.backend_failures, *facts.specializations):
+        for fact in (*facts.graph_breaks, *facts.recompiles):
             fact.line, fact.source = fact.line + lines_above, 1
     compiles = {1: first.compile, 2: second.compile}
     made = identities("# above\n" * lines_above + sample.MODEL)
     coming = model.VaryingGuard(
         path="/model.py", line=8 + lines_above, source=1, kind="set", expression="L['self'].step", value="2"
     )
-    skipped = model.CudaGraphsSkipped(path="/model.py", line=9 + lines_above, source=1, reason="cpu device (arg1_1)")
-    about = {"path": "/model.py", "line": 9 + lines_above, "source": 1, "ranks": "1", "others": "0", "difference": "k."}
-    parts, differs = model.Divergence(effect="hangs", collectives="", **about), model.RankDifference(**about)
     return [
         *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), set(), made),
         *recompiles(causes(second.recompiles, compiles, lambda number: None), compiles, made),
-        *KINDS["backendFailure"].problems(apart(second.backend_failures), made),
-        *KINDS["divergence"].problems(apart([parts]), made),
-        *KINDS["rankDifference"].problems(apart([differs]), made),
-        *KINDS["specialization"].problems(apart([*first.specializations, *second.specializations]), made),
-        *KINDS["cudaGraphsSkipped"].problems(apart([skipped]), made),
+        *(one for kind in OF_LINES for one in kind.problems(apart([fact_of(kind, 9 + lines_above)]), made)),
         *failed_compiles([second.compile], made),
         *skipped_frames([first.compile], made),
         *coming_recompiles([coming], made),
@@ -103,6 +108,20 @@ def test_chains_of_callers_that_differ_in_torchs_frames_only_are_one():
     third.stack = [UserFrame("/train.py", 3, "step"), *third.stack]
     (problem,) = breaks(first, second, third)
     assert problem.notes[-1].text == "and 1 more chain of callers reaches this line"
+
+
+def test_a_break_after_which_nothing_can_resume_is_told_so():
+    first, _ = numbered()
+    (broken,) = first.graph_breaks
+    rest = structs.replace(
+        broken, type="Reconstruction failure", registry_id="GB0092", explanation="", effect="function uncompiled"
+    )
+    before, follows = breaks(broken, rest)
+    assert broken.effect == "resumed" and before.effect == "the whole function runs uncompiled"
+    assert before.leaves == [1] and not before.root and follows.root == before.id
+    elsewhere = structs.replace(rest, line=rest.line + 1)
+    apart_from_it, alone = breaks(broken, elsewhere)
+    assert apart_from_it.effect.startswith("a graph ends here") and not alone.root
 
 
 def test_what_comes_of_a_break_is_told_where_it_differs():

@@ -7,8 +7,9 @@ from dynascope.agent.internals.guards.guards import GuardFact, inner_part
 from dynascope.explain.remedies import remedies
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
-from dynascope.facts.recompiles.causes import Known, causes, reason
+from dynascope.facts.recompiles.causes import causes, reason
 from dynascope.facts.recompiles.guarded_value import guarded_value, met, wanted
+from dynascope.facts.recompiles.known import Known
 
 SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),
@@ -40,7 +41,7 @@ SAME = [
     (["___check_torch_function_mode_stack()"], "torch_function_modes"),
     (
         ["dict(type(o).__dict__)['gain'] == 2", "dict(type(L['o']).__dict__)['gain'] == 5"],
-        "dict(type(o).__dict__)['gain']",
+        "type(o).gain",
     ),
 ]
 

@@ -70,7 +70,10 @@ def test_ranks_that_part_and_that_differ() -> None:
     ]
     compiles = [*map(compiled, range(3))]
     assert told(compiles, problems) == "Rank 1 parts from ranks 0, 2 at model.py:8."
-    assert told(compiles, problems[:1]) == "Rank 1 differs from ranks 0, 2 at model.py:8, with the same collectives."
+    assert (
+        told(compiles, problems[:1])
+        == "Rank 1 differs from ranks 0, 2 at model.py:8, with the same collectives in the groups of both."
+    )
 
 
 @pytest.mark.parametrize(

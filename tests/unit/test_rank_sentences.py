@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from dynascope.explain import divergences
+from dynascope.explain import divergences, rank_differences
 from dynascope.facts import model
-from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, part_of
+from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, is_reordered, of_inputs, part_of
 from dynascope.facts.comparison.trail import DECISION_KINDS, DecisionKind, Trail
 from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import ranks_text
+from msgspec import structs
 
 PATH = "/work/model.py"
 REDUCE = Collective("all_reduce(sum)", "0", "f32[4]", ("L['x']",), (UserFrame(PATH, 13, "step"),))
@@ -35,7 +38,7 @@ def part(lines: list[int], rows: list[Row], guards: list[model.Guard] = [], **ab
 
 
 def told(ours: PartOfCall, theirs: PartOfCall) -> model.RankDifference:
-    return divergences.rank_difference([ours], [theirs], (1, 0), ("1", "0, 2-7"))
+    return rank_differences.rank_difference([ours], [theirs], (1, 0), ("1", "0, 2-7"))
 
 
 def divergence(difference: model.RankDifference, effect: str, collectives: str) -> model.Divergence:
@@ -72,10 +75,14 @@ def test_a_branch_is_told_with_the_value_of_its_guard() -> None:
     )
     called = divergences.other_collective(None, REDUCE, ("1", "0, 2-7"))
     assert called == "Ranks 0, 2-7 call all_reduce(sum) of f32[4] (model.py:13), which rank 1 does not call."
+    assert divergences.other_collective(None, REDUCE, ("1", "0"), "0, 1") == (
+        "Rank 0 calls all_reduce(sum) of f32[4] (model.py:13) in the process group of ranks 0, 1, which rank 1 does "
+        "not call."
+    )
     fact = divergence(found, "hangs", called)
     assert divergences.announced(fact, "step") == (
         f"rank 1 parts from ranks 0, 2-7 at model.py:12 in step: {found.difference} {called} "
-        "Then one waits for the other for ever, or the results are wrong."
+        "One waits for the other until its time-out, its backend raises an error, or the results are wrong."
     )
     problem = divergences.divergence_problem(fact)
     assert problem.title == "rank 1 parts from ranks 0, 2-7"
@@ -105,6 +112,62 @@ def test_a_guard_of_both_is_told_before_a_value_that_one_reads() -> None:
     assert found.line == 12 and found.difference.endswith("self.depth is 4 in rank 1, and 3 in rank 0.")
 
 
+@pytest.mark.parametrize(
+    ("expression", "kind", "code", "told_of_it"),
+    [
+        (
+            "L['self']._modules['norm']._forward_hooks",
+            "SEQUENCE_LENGTH",
+            "len(L['self']._modules['norm']._forward_hooks) == 1",
+            "self.norm has a forward hook in rank 1, and none in rank 0.",
+        ),
+        (
+            "L['self'].layers",
+            "SET_CONTAINS",
+            "set.__contains__(L['self'].layers, 1)",
+            "self.layers has 1 in rank 1, and not in rank 0.",
+        ),
+        (
+            "L['self'].layers",
+            "SET_NOT_CONTAINS",
+            "not set.__contains__(L['self'].layers, 1)",
+            "self.layers has 1 in rank 0, and not in rank 1.",
+        ),
+    ],
+)
+def test_a_condition_that_one_side_guards_is_told(expression: str, kind: str, code: str, told_of_it: str) -> None:
+    guard = model.Guard(path=PATH, line=12, expression=expression, kind=kind, code=["___check_type_id(x, 1)", code])
+    found = told(part([10, 11, 12, 13], [], [guard]), part([10, 11, 12, 14], []))
+    assert (found.line, found.difference.partition(". ")[2]) == (12, told_of_it)
+
+
+def test_a_branch_that_does_no_harm_is_not_told_for_one_that_leads_to_a_collective() -> None:
+    def of(first: int, after: list[int], sync: str) -> PartOfCall:
+        code = [f"L['sync'] == {sync}"]
+        guard = model.Guard(path=PATH, line=12, expression="L['sync']", kind="CONSTANT_MATCH", code=code)
+        return part([10, first, 12, *after], [], [guard])
+
+    ours, theirs = of(11, [14], "False"), of(10, [13, 14], "True")
+    found = rank_differences.rank_difference([ours], [theirs], (1, 0), ("1", "0"), (None, REDUCE))
+    assert (found.line, found.difference) == (
+        12,
+        "Rank 1 goes on at line 14 next, and rank 0 goes on at line 13. sync is False in rank 1, and True in rank 0.",
+    )
+
+
+def test_a_newest_compile_explains_what_ranks_call_at_run_time() -> None:
+    ours, theirs = (part([10, 11, 12, after], [], []) for after in (14, 13))
+    ours.collectives.clear()
+    barrier = Collective("barrier", "0", "", stack=(UserFrame("/work/train.py", 9, "<module>"),))
+    found = rank_differences.newest_difference(([ours], [theirs], True), (1, 0), (barrier, REDUCE))
+    assert found is not None and found.line == 12
+    assert found.difference == (
+        "When step was compiled last: Rank 1 goes on at line 14 next, and rank 0 goes on at line 13."
+    )
+    assert rank_differences.newest_difference(([theirs], [theirs], True), (1, 0), (barrier, REDUCE)) is None
+    assert rank_differences.newest_difference(([ours], [theirs], True), (1, 0), (barrier, barrier)) is None
+
+
 def test_an_operation_is_told_with_the_value_before_it() -> None:
     ours, theirs = (
         part([10, 11, 12], [(1, "value", "k", k), (2, "operation", "y", f"mul(x, {k})")]) for k in ("2", "3")
@@ -117,7 +180,7 @@ def test_an_operation_is_told_with_the_value_before_it() -> None:
 def test_ranks_that_differ_and_do_the_same() -> None:
     problem = divergences.difference_problem(told(part([10, 11], []), part([10, 12], [])))
     assert problem.cause == "rank 1 differs from ranks 0, 2-7"
-    assert problem.statement.endswith("Their collectives are the same.")
+    assert problem.statement.endswith("Their compiled collectives are the same in the process groups of both.")
 
 
 def test_only_values_and_addresses_differ_in_ranks_that_do_the_same() -> None:
@@ -134,6 +197,19 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
     swapped = Collective("all_reduce(sum)", "0", "f32[4]", ("L['y']",))
     order = divergences.other_order([REDUCE, swapped], [swapped, REDUCE], ("1", "0"))
     assert order == "Collective 1, all_reduce(sum) of f32[4] (model.py:13), takes x in rank 1 and y in rank 0."
+    computed = [structs.replace(REDUCE, computed=each) for each in ("neg", "sum")]
+    assert divergences.other_order(computed, computed[::-1], ("1", "0")) == (
+        "Collective 1, all_reduce(sum) of f32[4] (model.py:13), takes another tensor in rank 1 than in rank 0."
+    )
+    later = [structs.replace(REDUCE, after=each) for each in ("", "ar")]
+    assert divergences.other_order(later, later[::-1], ("1", "0")) == (
+        "Collective 1, all_reduce(sum) of f32[4] (model.py:13), is called before collectives of other process groups "
+        "in rank 1 and after them in rank 0."
+    )
+    assert is_reordered(of_inputs(later[:1], later), of_inputs(later[1:], later))
+    assert is_reordered(of_inputs(computed, computed), of_inputs(computed[::-1], computed))
+    other = [*computed[:1], REDUCE]
+    assert not is_reordered(of_inputs(computed, computed), of_inputs(other, other))
     wrong = divergence(told(part([10, 11], []), part([10, 12], [])), "wrong", order)
     assert divergences.divergence_problem(wrong).effect == "No rank raises an error, and the results are wrong."
     again = part([10, 11], [], reason="tensor 'x' size mismatch at index 0. expected 6, actual 4")
@@ -149,5 +225,64 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
 
 
 def test_without_the_record_of_the_other_rank_the_collective_alone_is_told() -> None:
-    found = divergences.rank_difference([part([10, 11], [])], [], (1, 0), ("1", "0"), REDUCE)
+    found = rank_differences.rank_difference([part([10, 11], [])], [], (1, 0), ("1", "0"), (REDUCE, None))
     assert (found.line, found.difference) == (13, "")
+
+
+def test_a_value_that_changes_the_tensor_is_told_past_another(tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    source.write_text("\n" * 10 + "    y = x[:kept]\n")
+
+    def of(scale: str, kept: str) -> PartOfCall:
+        rows: list[Row] = [(0, "value", "scale", scale), (1, "value", "y", f"f32[{kept}]")]
+        guard = model.Guard(
+            path=str(source), line=11, expression="G['kept']", kind="EQUALS_MATCH", code=[f"G['kept'] == {kept}"]
+        )
+        made = part([10, 11, 12, 13], rows, [guard])
+        made.trail.texts[0] = str(source)
+        return structs.replace(made, collectives=[structs.replace(REDUCE, takes=f"f32[{kept}]")])
+
+    ours, theirs = of("2", "3"), of("1", "4")
+    at = ours.collectives[0], theirs.collectives[0]
+    found = rank_differences.rank_difference([ours], [theirs], (1, 0), ("1", "0"), at)
+    assert found.difference == "y is f32[3] in rank 1, and f32[4] in rank 0. kept is 3 in rank 1, and 4 in rank 0."
+
+
+def test_a_setting_of_the_collective_is_told_past_another() -> None:
+    def of(scale: str, kind: str) -> PartOfCall:
+        made = part([10, 11, 12, 13], [(0, "value", "scale", scale), (1, "value", "kind", repr(kind))])
+        return structs.replace(made, collectives=[structs.replace(REDUCE, operation=f"all_reduce({kind})")])
+
+    ours, theirs = of("2", "avg"), of("1", "sum")
+    at = ours.collectives[0], theirs.collectives[0]
+    found = rank_differences.rank_difference([ours], [theirs], (1, 0), ("1", "0"), at)
+    assert (found.line, found.difference) == (11, "kind is 'avg' in rank 1, and 'sum' in rank 0.")
+
+
+def test_a_condition_without_a_guard_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    source.write_text("\n" * 11 + "    if w.requires_grad:\n        y = 1\n    z = 2\n")
+
+    def of(after: int) -> PartOfCall:
+        made = part([10, 11, 12, after], [])
+        made.trail.texts[0] = str(source)
+        return made
+
+    assert told(of(14), of(13)).difference.endswith(". `w.requires_grad` is true in rank 0, and false in rank 1.")
+
+
+def test_a_value_on_the_stack_is_the_result_of_the_call() -> None:
+    def of(value: str, after: int) -> PartOfCall:
+        code = [f"L['___stack0'] == {value}"]
+        guard = model.Guard(path=PATH, line=12, expression="L['___stack0']", kind="EQUALS_MATCH", code=code)
+        return part([12, after], [], [guard])
+
+    difference = told(of("4.0", 13), of("2.0", 14)).difference
+    assert difference.endswith(" The result of the call there is 4.0 in rank 1, and 2.0 in rank 0.")
+
+
+def test_a_value_that_one_side_reads_leads_to_a_branch() -> None:
+    code = ["G['settings']['scale'] == 2.0"]
+    guard = model.Guard(path=PATH, line=12, expression="G['settings']['scale']", kind="CONSTANT_MATCH", code=code)
+    difference = told(part([10, 11, 12, 13], [], [guard]), part([10, 11, 12, 14], [])).difference
+    assert difference.endswith(" settings['scale'] is 2.0 in rank 1, and rank 0 does not read it.")

@@ -8,7 +8,7 @@ from dynascope.explain.compiles import totals
 from dynascope.explain.kinds import KINDS
 from dynascope.explain.remedies import remedies
 from dynascope.facts import model
-from dynascope.facts.recompiles.causes import NOTHING
+from dynascope.facts.recompiles.known import NOTHING
 from msgspec.structs import replace
 
 

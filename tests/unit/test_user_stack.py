@@ -7,6 +7,7 @@ from dynascope.facts.user_stack import UserFrame, to_blame
 
 LIBRARY = "/usr/lib/python3.12"
 USERS, COPIED = UserFrame("/home/me/train.py", 14, "evaluate"), UserFrame(f"{LIBRARY}/copy.py", 153, "deepcopy")
+OF_TORCH = UserFrame("/v/lib/python3.11/site-packages/torch/optim/optimizer.py", 79, "inner")
 INSTALLED = UserFrame(f"{LIBRARY}/site-packages/timm/layers.py", 8, "forward")
 ON_WINDOWS = UserFrame(r"C:\Python312\Lib\site-packages\timm\layers.py", 8, "forward")
 POLYFILL = UserFrame(f"{LIBRARY}/site-packages/torch/_dynamo/polyfills/itertools.py", 47, "chain")
@@ -18,6 +19,9 @@ POLYFILL = UserFrame(f"{LIBRARY}/site-packages/torch/_dynamo/polyfills/itertools
         ([USERS], USERS),
         ([USERS, COPIED, COPIED], USERS),
         ([USERS, INSTALLED], INSTALLED),
+        ([USERS, OF_TORCH], USERS),
+        ([USERS, OF_TORCH, USERS, OF_TORCH, COPIED], USERS),
+        ([USERS, INSTALLED, OF_TORCH], OF_TORCH),
         ([USERS, INSTALLED, COPIED], COPIED),  # the user did not call it
         ([USERS, POLYFILL], USERS),
         ([USERS, COPIED, POLYFILL], USERS),

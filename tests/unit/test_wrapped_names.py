@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import inspect
 import re
 import sys
@@ -273,6 +274,22 @@ def test_of_a_module_of_pythons_torch_gets_a_copy(module: Any, events: Events):
     assert module.gc is not gc and module.gc.get_count is gc.get_count and heard == [((0,), int)]
     events.remove()
     assert module.gc is gc
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_names_of_a_module_that_is_imported_later_are_wrapped_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, events: Events, is_removed: bool
+):
+    later, heard = "a_later_module_of_torch", []
+    (tmp_path / f"{later}.py").write_text("def lower(node):\n    return node\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, later, raising=False)
+    monkeypatch.setattr(wrapping, "IMPORTED_LATER", {later})
+    events.call_after(TorchName(later, "lower", "node", "2.0", (DATA_BREAKPOINTS,)), lambda _, node: heard.append(node))
+    if is_removed:
+        events.remove()
+    assert importlib.import_module(later).lower("mm") == "mm"
+    assert heard == ([] if is_removed else ["mm"])
 
 
 @pytest.fixture

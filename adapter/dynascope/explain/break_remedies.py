@@ -28,29 +28,53 @@ class _Rule(Struct, frozen=True):
 _OUTSIDE = " outside of the compiled function"
 _KEEP_TENSOR = (
     "Keep it a tensor, without `.item()`, `int()`, `float()`, `bool()` or `.tolist()`, where operators that follow "
-    "take a tensor; where it is a size, an index or the end of a slice, set "
-    "`torch._dynamo.config.capture_scalar_outputs = True`."
+    "take a tensor; return the tensor, and read its number after the call, where it is only reported; where it is a "
+    "size, an index of a tensor or the end of a slice, set `torch._dynamo.config.capture_scalar_outputs = True`."
 )
 _COLLECT = (
     f"Return the tensor, and append its number{_OUTSIDE}; in a hook, write into a tensor that is kept, "
     "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
 )
+_KEEP_OUTSIDE = (
+    f"Return the tensor, and keep its number{_OUTSIDE}; in a hook, write into a tensor that is kept, "
+    "`kept.copy_(x.detach())`. Where the graph computes with it, leave it a tensor."
+)
+_ALL_ELEMENTS = (
+    f"Choose{_OUTSIDE}, or call all, and choose of the results: "
+    "`torch.stack([each(x) for each in modules]).index_select(0, index.reshape(1))[0]`."
+)
+_SORT = f"Sort{_OUTSIDE}, and pass what is sorted."
 _SCALARS = "`torch._dynamo.config.capture_scalar_outputs = True`, unless Python decides by the number."
 _SHAPES = (
     "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size, as `len()`, a "
     "condition or a loop does."
 )
+_GO_THROUGH_ALL = "Where all values are known, such as classes, go through all, and mask those that are absent."
 _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
+_REORDER = "`torch._dynamo.config.reorderable_logging_functions.add(print)` prints once the graph has run"
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
+_DRAW_OUTSIDE = f"Draw at random{_OUTSIDE}, and pass what is drawn."
 _DECIDE = (
     f"Decide at random{_OUTSIDE} and pass what is decided: a branch on a number of `torch.rand` breaks the graph, too."
 )
 _CONTEXT = f"Enter the context{_OUTSIDE}."
 _ASSERTION = (
     "Check in the graph what has to be true: `torch._assert_async(condition, 'message')`, whose message is a plain "
-    "text."
+    "text. It raises a RuntimeError."
+)
+_ASSERTION_OF_CLOSE = (
+    "Check in the graph what has to be true: `torch._assert_async(torch.isclose(a, b).all(), 'message')`, whose "
+    "message is a plain text. It raises a RuntimeError."
+)
+_CAUGHT = (
+    "`torch.where`, if what both sides compute raises nothing by itself, else `torch.cond`, with what the `except` "
+    "does as the other function."
+)
+_JOIN = (
+    "Join conditions on tensors by `|` and `&`: `or` and `and` ask for the value of each. If it then chooses between "
+    "values: `torch.where(condition, a, b)`; if between code: `torch.cond`."
 )
 _ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
 _RULES = (
@@ -65,14 +89,22 @@ _RULES = (
     ),
     _Rule(
         "GB9186 GB8985",
-        (f"Use `torch.func.grad`, which Dynamo traces, or take the gradient{_OUTSIDE}.",),
+        (
+            f"Use `torch.func.grad`, which Dynamo traces, or take the gradient{_OUTSIDE}: there not with "
+            "`create_graph=True`, for what is compiled has no second derivative.",
+        ),
         r"autograd\.grad|requires_grad_",
+    ),
+    _Rule(
+        "GB0059",
+        (f"Print{_OUTSIDE}.", _REORDER + ", if it prints one f-string.", _IGNORE.format("print")),
+        r"operator `print` with argument types \[[^\]]*'(?:tuple|list|dict|set|Size)'",
     ),
     _Rule(
         "GB0059",
         (
             f"Print{_OUTSIDE}.",
-            "`torch._dynamo.config.reorderable_logging_functions.add(print)` prints once the graph has run.",
+            _REORDER + ".",
             _IGNORE.format("print"),
         ),
         r"operator `print`",
@@ -87,6 +119,11 @@ _RULES = (
     _Rule("GB0291", (f"Log{_OUTSIDE}.", _IGNORE.format("logging.Logger.info")), r"logging"),
     _Rule("GB0156", (f"Write{_OUTSIDE}.",), r"method `(write|flush|getvalue)` of class"),
     _Rule("GB0007", (f"Take the time{_OUTSIDE}, before and after the call.",), r"builtin `time\."),
+    _Rule(
+        "GB0007 GB0156 GB0059",
+        (_DRAW_OUTSIDE,),
+        r"`(?:shuffle|sample|choices?)` of class `Random`|\brandom\.(?:shuffle|sample|choices?)\b",
+    ),
     _Rule("GB0007 GB0156 GB0059", (_DRAW,), r"of class `(Random|Generator|RandomState)`|\brandom\.|_random\."),
     _Rule(
         "GB0059",
@@ -98,6 +135,7 @@ _RULES = (
         ("Use `torch._assert_async`, or a message that is a plain text.",),
         r"Dynamo puts assertions into the graph",
     ),
+    _Rule("GB0033", (_ASSERTION_OF_CLOSE,), r"aten\.(?:allclose|equal)\b", branch="raises"),
     _Rule(
         "GB0033",
         ("Compare in the graph, `torch.isclose(a, b).all()` or `(a == b).all()`, and keep the result a tensor.",),
@@ -105,8 +143,13 @@ _RULES = (
     ),
     _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
+    _Rule("GB0033 GB0124 GB0170", (_CAUGHT,), branch="caught"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
+    _Rule("GB0033 GB0124", (_SORT,), branch="sorts"),
+    _Rule("GB0033 GB0124", (_ALL_ELEMENTS,), branch="calls"),
+    _Rule("GB0033 GB0124", (_KEEP_OUTSIDE, _SCALARS), branch="keeps"),
     _Rule("GB0033 GB0124", (_COLLECT, _SCALARS), r"Tensor\.item|_local_scalar_dense", branch="collects"),
+    _Rule("GB0170", (_JOIN,), branch="joins"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
         "",
@@ -120,14 +163,15 @@ _RULES = (
     _Rule(
         "GB0036",
         (
-            "Keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of rows "
-            "`torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a loss "
-            "what to leave out: `ignore_index=`.",
+            "Where a sum, mean or loss follows, keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of "
+            "rows `torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a "
+            "loss what to leave out: `ignore_index=`.",
             _SHAPES,
         ),
         r"nonzero|masked_select|index",
     ),
-    _Rule("GB0036", (_SHAPES,), "unique"),
+    _Rule("GB0036", (_GO_THROUGH_ALL,), "unique", branch="iterates"),
+    _Rule("GB0036", (_SHAPES, _GO_THROUGH_ALL), "unique"),
     _Rule("GB0014", ("`torch._dynamo.config.allow_rnn = True` traces RNN, GRU and LSTM.",)),
     _Rule("GB0246", ("Tell the number of classes: `num_classes=`.",)),
     _Rule(
@@ -151,13 +195,26 @@ _RULES = (
     _Rule("GB0208", (_CONTEXT,), "target: <function fork_rng "),
     _Rule("GB0142", (_CONTEXT,), r"enter a `(?:\w*Lock|lock|_?GeneratorContextManager)`"),
     _Rule(
+        "GB0142",
+        (f"Enter it{_OUTSIDE}; or create it in that function, `with Timer():`, and what it does is traced, too.",),
+        "enter a `",
+    ),
+    _Rule(
+        "GB0148",
+        ("Make a new tensor, and return it: `torch.cat([buffer, x])`, or `torch.nn.functional.pad`.",),
+        r"resize_|inplace view on a graph input",
+    ),
+    _Rule(
         "GB0207", ("Sort a tensor of the keys: `torch.stack(keys).sort()`.",), r"[kK]ey type: <class 'torch(?!\.SymInt)"
     ),
-    _Rule("GB0207", (f"Sort{_OUTSIDE}, and pass what is sorted.",)),
+    _Rule("GB0207", (_SORT,)),
+    _Rule("GB0021", (f"Format the number{_OUTSIDE}: it is symbolic in the graph.",), "SymNode"),
+    _Rule("GB0088", ("Nothing is to mend where the program means to raise here: such a call runs uncompiled.",)),
+    _Rule("GB0125", (f"Set `requires_grad`{_OUTSIDE}.",)),
     _Rule(
         "GB0007 GB0015",
         (f"Make and use sparse tensors{_OUTSIDE}, or compute without: `index_add`, `scatter_add`.",),
-        r"[sS]parse",
+        r"[sS]parse(?!\.py)",
     ),
     _Rule("GB8977", (f"Define the class{_OUTSIDE}.",)),
     _Rule(
@@ -165,7 +222,7 @@ _RULES = (
         ("It is left uncompiled on purpose: there is nothing to mend while `torch.compiler.disable` is needed.",),
     ),
     _Rule(
-        "GB0007 GB0008 GB0059 GB0156 GB0193 GB0292 GB0294 GB0811 GB4347",
+        "GB0007 GB0008 GB0059 GB0156 GB0158 GB0193 GB0292 GB0294 GB0811 GB4347",
         (f"Do this{_OUTSIDE}, and pass what comes of it.",),
     ),
 )
@@ -188,7 +245,7 @@ def advice_of_torch(found: model.GraphBreak | BreakMessage) -> list[str]:
 
 def _own(found: model.GraphBreak | BreakMessage) -> tuple[str, ...]:
     texts = "\n".join(
-        [found.explanation, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [found.context])]
+        [found.explanation, found.context, *([found.reason, found.path] if isinstance(found, model.GraphBreak) else [])]
     )
     own = (
         each

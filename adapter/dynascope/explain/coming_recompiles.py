@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from dynascope.explain.problem import RECORDED, Identities, Place, Positions, Problem, at_lines, fitting
 from dynascope.facts import model
-from dynascope.facts.recompiles.causes import is_dynamic
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+from dynascope.facts.recompiles.known import is_dynamic
 
 F = TypeVar("F", bound=model.VaryingGuard)
 

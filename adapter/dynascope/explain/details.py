@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal
 
-from dynascope.explain.problem import Note, Place, Problem
+from dynascope.explain.problem import Note, Place, Problem, sentence_of
 from dynascope.facts import model
+from dynascope.facts.file_names import PACKAGES
 from dynascope.facts.model import BreakEffect
 from dynascope.facts.user_stack import UserFrame
 
@@ -44,7 +45,7 @@ def effect(known: Effect, is_before_graph: bool = False, graph: str = "a graph")
 
 def as_sentence(text: str) -> str:
     """Return what comes of a break as a sentence of its own."""
-    return f"It is {text}." if text.startswith("raised") else f"{text[0].upper()}{text[1:]}."
+    return f"It is {text}." if text.startswith("raised") else f"{sentence_of(text)}."
 
 
 def in_same_loop(line: int) -> str:
@@ -58,7 +59,6 @@ def in_same_loop(line: int) -> str:
 _NEAREST = 6
 """The innermost callers, which are shown also where they are a package's."""
 _MOST = 24
-PACKAGES = "/site-packages/", "/dist-packages/"
 _RUNNERS = ("_pytest/", "pluggy/", "ipykernel/", "IPython/")
 """Packages that run tests and cells: what is outside of their innermost frame is no code of the user's."""
 
@@ -107,7 +107,7 @@ def told_of(problem: Problem) -> Iterator[str]:
     if problem.kind != "graphBreak" and problem.whose.removeprefix("in ") not in problem.title:
         yield f"It is about {problem.whose.removeprefix('in ')}."
     if problem.because:
-        because = f"{problem.because[0].upper()}{problem.because[1:]}"
+        because = sentence_of(problem.because)
         yield f"{because}{problem.cause}{f': {problem.effect}' if problem.effect else ''}"
         yield from problem.details
     elif problem.kind in ("graphBreak", "willRecompile"):

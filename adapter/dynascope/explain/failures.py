@@ -1,4 +1,4 @@
-"""Make the problems of compiles that fail, and of what Dynamo decides: values fixed, functions left uncompiled."""
+"""Make the problems of compiles that fail, and of functions that are left uncompiled."""
 
 from __future__ import annotations
 
@@ -21,16 +21,8 @@ from dynascope.explain.problem import (
 )
 from dynascope.facts import model
 from dynascope.facts.break_message import BreakMessage, brief, explained, note_branch, user_code_of
-from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import logged_stack
 
-_CUDA_GRAPH_REMEDIES = {
-    "mutated inputs": "Return the new value instead of writing into the argument, or call "
-    "torch._dynamo.mark_static_address on the tensor, if it is the same one at each call.",
-    "cpu device": "Move the tensor to the GPU before the call.",
-    "multiple devices": "Keep all tensors of the graph on one GPU.",
-}
-"""The remedies by the beginning of torch's reason."""
 _OF_FAKES = re.compile(
     r"with fake tensors: .*: got (?P<error>\w+)\((?P<quote>['\"])(?P<text>.+?)(?:\\n|\. |(?P=quote))", re.DOTALL
 )
@@ -122,42 +114,6 @@ def of_functions(
     return problems
 
 
-def backend_failure(fact: model.BackendFailure) -> Problem:
-    """Return the problem of a graph on which a backend raised an error."""
-    cause, text = raised(fact), fact.message.strip()
-    return Problem(
-        id=cause,
-        kind="backendFailure",
-        cause=cause,
-        title=backend_failed(fact),
-        place=Place(fact.path, fact.line, fact.source),
-        statement=text,
-        details=[first_line(text)] if text else [],
-    )
-
-
-def cuda_graphs_skipped(fact: model.CudaGraphsSkipped) -> Problem:
-    """Return the problem of a graph that Inductor runs without CUDA graphs."""
-    return Problem(
-        id=fact.reason.partition(" (")[0],  # what follows has names of graph inputs, and counts
-        kind="cudaGraphsSkipped",
-        cause=fact.reason,
-        title=fitting(f"CUDA graphs skipped: {fact.reason}", "CUDA graphs skipped"),
-        place=Place(fact.path, fact.line, fact.source),
-        statement=fact.reason,
-        remedies=[text for beginning, text in _CUDA_GRAPH_REMEDIES.items() if fact.reason.startswith(beginning)],
-    )
-
-
-def specialized(symbol: str, value: str, origins: Iterable[str]) -> str:
-    """Say in one line that a line fixes a symbol; `origins` are its sources."""
-    source = ", ".join(map(readable, origins))
-    return fitting(
-        f"Specialised: {symbol}{f' ({source})' if source else ''} is fixed to {value}",
-        f"Specialised to {value}: {source or symbol}",
-    )
-
-
 def not_compiled(what: str, cause: str) -> str:
     """Say in one line that a function, or part of one, runs uncompiled; `cause` may be ""."""
     return fitting(uncompiled(what, cause), uncompiled(what))
@@ -165,20 +121,6 @@ def not_compiled(what: str, cause: str) -> str:
 
 def uncompiled(what: str, cause: str = "") -> str:
     return f"Not compiled: {what} runs as plain Python{f': {cause}' if cause else ''}"
-
-
-def specialization(fact: model.Specialization) -> Problem:
-    """Return the problem of a value that a line fixed."""
-    origins = ", ".join(map(readable, fact.origins))
-    return Problem(
-        id=origins,
-        kind="specialization",
-        cause=f"{origins or fact.symbol} = {fact.value}{f', like {fact.beside}' if fact.beside else ''}",
-        title=specialized(fact.symbol, fact.value, fact.origins),
-        place=Place(fact.path, fact.line, fact.source),
-        statement=fact.reason,
-        details=[f"It meets {fact.beside}, which has this size."] if fact.beside else [],
-    )
 
 
 def skipped_frames(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from msgspec import structs
+
 from dynascope.explain.break_remedies import advice_of_torch, break_remedies
 from dynascope.explain.details import callers, effect, is_torch
 from dynascope.explain.problem import (
@@ -17,10 +19,10 @@ from dynascope.explain.problem import (
     at_lines,
     compiles_of,
     fitting,
+    listed,
     same_text,
     where,
 )
-from dynascope.explain.remedies import listed
 from dynascope.facts import model
 from dynascope.facts.break_message import brief, consequences
 from dynascope.facts.break_subject import Broken, subject_of
@@ -38,6 +40,8 @@ _EXPRESSION = "data-dependent expression"
 _UNCOMPILED = ("function uncompiled", "rest uncompiled")
 _MOST_COMPILES = 5000
 """The most compiles of a launch for which calls are read: each call is a query."""
+_AT_REST = "Reconstruction failure"
+"""The type of break at a value that the rest of a function needs, and that no bytecode can make again (GB0092)."""
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+?)_at_\d+")
 _REST = "rest of "
 _SHORT = {
@@ -74,10 +78,46 @@ def graph_breaks(
 
     `empty` has the compiles without a graph.
     """
-    groups = at_lines(found, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
+    found = [*found]
+    at_rest = [each for each in found if each.fact.type == _AT_REST]
+    left = [_left(each, at_rest) for each in found]
+    groups = at_lines(left, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
     # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
     groups.sort(key=lambda group: min(compiles_of(group[1])))
-    return [_problem(line, same, empty, identities, symbols) for line, same in groups]
+    problems = [_problem(line, same, empty, identities, symbols) for line, same in groups]
+    _set_breaks_at_rest(problems)
+    return problems
+
+
+def _left(each: Distinct[model.GraphBreak], at_rest: Breaks) -> Distinct[model.GraphBreak]:
+    """Return a break with what comes of it where Dynamo could not resume after it."""
+    for rest in at_rest:
+        if rest is not each and _is_handled(each.fact, rest.fact) and {*each.compiles} <= {*rest.compiles}:
+            return Distinct(structs.replace(each.fact, effect=rest.fact.effect), each.compiles)
+    return each
+
+
+def _is_handled(broken: model.GraphBreak, rest: model.GraphBreak) -> bool:
+    """Whether `rest` was met while Dynamo handled another break."""
+    return broken.effect == "resumed" and (broken.path, broken.line) == (rest.path, rest.line)
+
+
+def _set_breaks_at_rest(problems: Sequence[Problem]) -> None:
+    """Say of breaks at values that cannot be made again which break was handled then."""
+    for each in problems:
+        before = next((one for one in problems if one is not each and _is_before(one, each)), None)
+        if each.cause == _AT_REST and before is not None:
+            set_root(each, before)
+
+
+def set_root(problem: Problem, broken: Problem) -> None:
+    """Say of a problem that it follows from a graph break."""
+    problem.root = broken.id
+    problem.notes.append(Note(kind="root", text="follows from the graph break at", place=broken.place))
+
+
+def _is_before(one: Problem, rest: Problem) -> bool:
+    return one.cause != _AT_REST and one.place == rest.place and {*rest.compiles} <= {*one.compiles}
 
 
 def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities, symbols: Symbols) -> Problem:
@@ -164,7 +204,7 @@ def _left_name(compile: model.Compile) -> str:
 
 def _below(broken: Problem, root: model.CompiledCall) -> list[tuple[str, int]]:
     """Return the lines of a break's callers from the compiled function inward."""
-    places = [(note.place.path, note.place.line) for note in broken.notes if note.kind == "caller" and note.place]
+    places = [(place.path, place.line) for place in broken.callers]
     return places[: places.index((root.path, root.line))] if (root.path, root.line) in places else []
 
 

@@ -9,12 +9,32 @@ from msgspec import Struct, structs
 
 from dynascope.explain.details import callers
 from dynascope.explain.divergences import difference_problem, divergence_problem
-from dynascope.explain.failures import backend_failure, cuda_graphs_skipped, specialization
-from dynascope.explain.problem import RECORDED, Identities, Positions, Problem, at_lines, compiles_of, same_text
+from dynascope.explain.failures import backend_failed, raised
+from dynascope.explain.problem import (
+    RECORDED,
+    Identities,
+    Place,
+    Positions,
+    Problem,
+    at_lines,
+    compiles_of,
+    first_line,
+    fitting,
+    same_text,
+)
+from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.model import Fact, TracedFact
+from dynascope.facts.recompiles.guarded_value import readable
 
 Severity = Literal["error", "warning", "information"]
+_CUDA_GRAPH_REMEDIES = {
+    "mutated inputs": "Return the new value instead of writing into the argument, or call "
+    "torch._dynamo.mark_static_address on the tensor, if it is the same one at each call.",
+    "cpu device": "Move the tensor to the GPU before the call.",
+    "multiple devices": "Keep all tensors of the graph on one GPU.",
+}
+"""The remedies by the beginning of torch's reason."""
 
 
 def _not_of_one(fact: Fact) -> Problem:
@@ -73,6 +93,59 @@ class ProblemKind(Struct, frozen=True):
             problem.notes = callers(fact) if isinstance(fact, TracedFact) else []
             problems.append(problem)
         return problems
+
+
+def backend_failure(fact: model.BackendFailure) -> Problem:
+    """Return the problem of a graph on which a backend raised an error."""
+    cause, text = raised(fact), fact.message.strip()
+    return Problem(
+        id=cause,
+        kind="backendFailure",
+        cause=cause,
+        title=backend_failed(fact),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=text,
+        details=[first_line(text)] if text else [],
+    )
+
+
+def cuda_graphs_skipped(fact: model.CudaGraphsSkipped) -> Problem:
+    """Return the problem of a graph that Inductor runs without CUDA graphs."""
+    return Problem(
+        id=fact.reason.partition(" (")[0],  # what follows has names of graph inputs, and counts
+        kind="cudaGraphsSkipped",
+        cause=fact.reason,
+        title=fitting(f"CUDA graphs skipped: {fact.reason}", "CUDA graphs skipped"),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=fact.reason,
+        remedies=[text for beginning, text in _CUDA_GRAPH_REMEDIES.items() if fact.reason.startswith(beginning)],
+    )
+
+
+def specialized(symbol: str, value: str, origins: Iterable[str]) -> str:
+    """Say in one line that a line fixes a symbol; `origins` are its sources."""
+    source = ", ".join(map(readable, origins))
+    return fitting(
+        f"Specialised: {symbol}{f' ({source})' if source else ''} is fixed to {value}",
+        f"Specialised to {value}: {source or symbol}",
+    )
+
+
+def specialization(fact: model.Specialization) -> Problem:
+    """Return the problem of a value that a line fixed."""
+    origins = ", ".join(map(readable, fact.origins))
+    return Problem(
+        id=origins,
+        kind="specialization",
+        cause=f"{origins or fact.symbol} = {fact.value}{f', like {fact.beside}' if fact.beside else ''}",
+        title=specialized(fact.symbol, fact.value, fact.origins),
+        place=Place(fact.path, fact.line, fact.source),
+        statement=fact.reason,
+        details=[
+            *([f"It meets {fact.beside}, which has this size."] if fact.beside else []),
+            *([f"The backend, {fact.backend}, fixed it as it compiled the graph."] if fact.backend else []),
+        ],
+    )
 
 
 KINDS = {
@@ -233,3 +306,8 @@ FILTERS = {
     ),
 }
 """The agent's exception filters in the order in which clients list them: kinds at which it stops, and `codegen`."""
+
+
+def noun_of(kind: str) -> str:
+    """Return the noun for one problem of a kind."""
+    return KINDS[kind].noun or FILTERS[kind].noun

@@ -10,9 +10,9 @@ from msgspec import Struct, structs
 
 from dynascope.explain.coming_recompiles import coming_recompiles, not_yet_met
 from dynascope.explain.failures import failed_compiles, skipped_frames
-from dynascope.explain.graph_breaks import graph_breaks, set_called
+from dynascope.explain.graph_breaks import graph_breaks, set_called, set_root
 from dynascope.explain.kinds import KINDS, OF_LINES, SECTIONS
-from dynascope.explain.problem import Identities, Note, Problem
+from dynascope.explain.problem import Identities, Problem
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct, symbols_of
@@ -154,8 +154,7 @@ def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
     """
     known: dict[tuple[str, int], Problem] = {}
     for each in breaks:
-        callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
-        for place in (each.place, *callers):
+        for place in (each.place, *each.callers):
             known.setdefault((place.path, place.line), each)
     by_compile = {number: each for each in breaks for number in each.calls}
     for each in others:
@@ -163,5 +162,4 @@ def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
         if found is None and all(number in by_compile for number in each.compiles):
             found = next((by_compile[number] for number in each.compiles), None)
         if found is not None:
-            each.root = found.id
-            each.notes.append(Note(kind="root", text="follows from the graph break at", place=found.place))
+            set_root(each, found)

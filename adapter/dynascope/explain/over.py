@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dynascope.explain.remedies import listed
-from dynascope.facts.recompiles.causes import Cause, Served
+from dynascope.explain.problem import listed
+from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, is_bound, number_wanted, sizes_seen
-from dynascope.facts.recompiles.relations import Relations, conditions_on_layout, numbers_served, relations
+from dynascope.facts.recompiles.known import Served
+from dynascope.facts.recompiles.relations import (
+    Relations,
+    conditions_on_layout,
+    is_always_true,
+    numbers_served,
+    relations,
+)
 from dynascope.facts.recompiles.spared import numbers_of
 
 _OVER = "It is over: {served}."
+_OVER_FOR_SLICES = "It is over for slices: {served}; a tensor that is none, of another size, is compiled again."
 _ALONE = "It is not over: compile {compile} is for this value alone, and a call with another value is compiled again."
 _NOT_OVER = "It is not over: {served}; a call with another value{example} is compiled again."
 _SERVED = "compile {compile} fits any {what}{range} (`{symbol}`)"
@@ -40,7 +48,7 @@ def whether_over(cause: Cause) -> str:
         return _EITHER
     if guard.endswith((" == True", " == False")):
         return _EITHER if {*cause.values} <= {"True", "False"} else ""
-    if subject.kind == "size" or number_wanted(guard) is not None or known.served:
+    if subject.kind == "size" or known.served or (subject.kind != "length" and number_wanted(guard) is not None):
         return _of_number(cause, subject) if known.compile_id else ""
     is_one_of_two = guard.endswith(" None") or is_bound(guard)
     return _EACH if subject.kind in _OF_MANY and not is_one_of_two else ""
@@ -51,19 +59,21 @@ def compiles_less(cause: Cause) -> str:
     spared = cause.known.spared
     if spared is None:
         return ""
-    if guarded_value(cause.first.guard).kind == "size" and not cause.known.is_rest:
+    if guarded_value(cause.first.guard).kind == "size" and not (cause.known.is_rest or cause.known.caller):
         if all({*sizes_seen(each.guard)} & {0, 1} for each in cause.entries if each.compile in cause.caused):
             return ""
         if spared.needs_layout:
             passed = listed(spared.told_layouts[1])
-            return f"{_count(spared.by_layout)} less with `maybe_mark_dynamic` and {passed}."
+            return f"{_less(spared.by_layout, cause)} with `maybe_mark_dynamic` and {passed}."
         if spared.by_marks >= max(spared.by_dynamic, 1):
-            return f"{_count(spared.by_marks)} less with `maybe_mark_dynamic`."
-    return f"{_count(spared.by_dynamic)} less with `dynamic=True`." if spared.by_dynamic else ""
+            return f"{_less(spared.by_marks, cause)} with `maybe_mark_dynamic`."
+    return f"{_less(spared.by_dynamic, cause)} with `dynamic=True`." if spared.by_dynamic else ""
 
 
-def _count(number: int) -> str:
-    return _COUNTS[number] if number < len(_COUNTS) else f"{number} compiles"
+def _less(number: int, cause: Cause) -> str:
+    """Return `Two compiles less in all`, as the remedy spares compiles of other causes, too."""
+    count = _COUNTS[number] if number < len(_COUNTS) else f"{number} compiles"
+    return f"{count} less in all" if number > len(cause.compiles) else f"{count} less"
 
 
 def _of_number(cause: Cause, subject: GuardedValue) -> str:
@@ -76,7 +86,7 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     others = _others(least, seen, served) if is_whole else []
     fits: set[float] = set()
     for each in served:
-        numbers = numbers_served(subject.text, each.conditions, {*seen, *others})
+        numbers = numbers_served(subject.text, each.conditions, {*seen, *others}, each.numbers)
         if numbers is None:
             return ""
         fits |= numbers
@@ -84,15 +94,19 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         _SERVED.format(
             compile=each.compile_id,
             symbol=each.symbol.replacement or each.symbol.name,
-            what="size" if subject.kind == "size" else "number",
-            range=_range(subject.text, each, relations(subject.text, each.conditions, seen)),
+            what="size" if subject.kind == "size" else "integer" if is_whole else "float",
+            range=_range(subject.text, each, relations(subject.text, each.conditions, seen, each.numbers), others),
         )
         for each in served
     )
-    told = "; ".join(dict.fromkeys(compiles))  # several processes compile alike
+    by_range: dict[str, str] = {}
+    for text in compiles:  # a later one may fit the same
+        by_range.setdefault(text.split(" ", 2)[2], text)
+    told = "; ".join(by_range.values())
     without = [number for number in others if number not in fits and number not in seen]
     if seen <= fits or (others and not without):
-        return _OVER.format(served=told)
+        are_slices = all(conditions_on_layout(subject.text, each.conditions) for each in served)
+        return (_OVER_FOR_SLICES if are_slices else _OVER).format(served=told)
     nearest = min(without, key=lambda number: min(abs(number - each) for each in seen), default=None)
     return _NOT_OVER.format(served=told, example="" if nearest is None else f" such as {nearest}")
 
@@ -106,9 +120,11 @@ def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list
     return sorted(number for number in {*range(_SMALL), *near} if least <= number < highest)
 
 
-def _range(size: str, served: Served, found: Relations) -> str:
+def _range(size: str, served: Served, found: Relations, numbers: Iterable[float]) -> str:
     """Return ` from 2 to 4096`, ` of 2 or more where x.size()[0] % 4 == 0`, or "" for all."""
-    low, high = served.symbol.low, served.symbol.high
+    symbol = served.symbol
+    within = {each for each in numbers if _is_within(each, symbol.low, symbol.high)}
+    low, high = _lowest(size, served, within, found), symbol.high
     has_low, has_high = (each.lstrip("-") not in ("oo", "int_oo") for each in (low, high))
     told = f" of {low} or more" if has_low else f" of {high} or less" if has_high else ""
     if has_low and has_high:
@@ -116,7 +132,10 @@ def _range(size: str, served: Served, found: Relations) -> str:
     is_told = has_low or has_high  # then the bounds are those of the conditions
     others = [each for each in found.conditions if not (is_told and ("<" in each or ">" in each))]
     others += [each for each in found.asked if each not in found.conditions]
-    others = [each for each in others if "isnan(" not in each]
+    within = {each for each in within if _is_within(each, low, high)}
+    others = [
+        each for each in others if "isnan(" not in each and not is_always_true(each, size, within, served.numbers)
+    ]
     conditions = [f"`{each}`" for each in [each for each in others if "%" in each] or others]
     conditions += [f"`{each}`" for each in conditions_on_layout(size, served.conditions)]
     if len(conditions) > _CONDITIONS:
@@ -125,3 +144,15 @@ def _range(size: str, served: Served, found: Relations) -> str:
         fits = listed([f"`{each}`" for each in found.fits])
         conditions.append(f"it {'is as large as' if found.is_equal else 'fits'} {fits}")
     return f"{told} where {' and '.join(conditions)}" if conditions else told
+
+
+def _lowest(size: str, served: Served, numbers: set[float], found: Relations) -> str:
+    """Return the lowest number that a compile fits; that of its symbol unless it fits all above."""
+    fits = numbers_served(size, found.conditions, numbers, served.numbers) or set()
+    least = min(fits, default=0)
+    is_above = served.symbol.low.isdecimal() and int(served.symbol.low) < least < max(numbers, default=0)
+    return str(int(least)) if is_above and fits == {each for each in numbers if each >= least} else served.symbol.low
+
+
+def _is_within(number: float, low: str, high: str) -> bool:
+    return (not low.isdecimal() or number >= int(low)) and (not high.isdecimal() or number <= int(high))

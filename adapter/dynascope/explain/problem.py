@@ -94,6 +94,11 @@ class Problem(Struct, kw_only=True):
         return f"{self.subject}: {self.cause}" if self.subject else self.cause
 
     @property
+    def callers(self) -> list[Place]:
+        """Return the lines from which it was reached, innermost first."""
+        return [note.place for note in self.notes if note.kind == "caller" and note.place is not None]
+
+    @property
     def section(self) -> str:
         """Return the kind below whose heading it is."""
         return "recompile" if self.kind in ("recompileLimit", "alsoFailed") else self.kind
@@ -152,6 +157,11 @@ class Identities:
         made = f"{name or kind}-{digest:08x}"
         self._given[made] = count = self._given.get(made, 0) + 1
         return made if count == 1 else f"{made}~{count}"
+
+
+def sentence_of(text: str) -> str:
+    """Return a text with a capital letter in front."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def same_text(text: str) -> str:
@@ -218,3 +228,14 @@ def at_lines(found: Iterable[F], positions: Positions, key: Callable[[F], Hashab
 def compiles_of(found: Iterable[Distinct[Any]]) -> list[int]:
     """Return the numbers of the compiles that have these facts."""
     return list(dict.fromkeys(number for each in found for number in each.compiles))
+
+
+_NAMED = 4
+"""The maximum number of texts that are listed."""
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return at most four texts as `a, b and c`; the others are counted."""
+    more = len(texts) - _NAMED
+    *others, last = [*texts[:_NAMED], f"{more} more"] if more > 1 else texts
+    return f"{', '.join(others)} and {last}" if others else last

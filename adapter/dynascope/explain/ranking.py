@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from dynascope.explain.details import PACKAGES
 from dynascope.explain.problem import Problem
 from dynascope.explain.remedies import USUAL
 from dynascope.facts import model
+from dynascope.facts.file_names import is_of_library
 
 _FIRST = {"failedCompile": 0, "backendFailure": 0, "recompileLimit": 1, "willRecompile": 3}
 _OTHERS, _USUAL = 2, 4
@@ -18,7 +17,8 @@ LEAST_COST = 0.05
 """No cost of less than so many seconds is told."""
 _COUNTED = ("alsoFailed", "specialization", "skippedFrame")
 """The kinds that are consequences, or cost little."""
-_LIBRARIES = (*PACKAGES, "/lib/python3.")
+_OF_ARGUMENTS = ("recompile", "recompileLimit")
+"""The kinds whose cause is a value, not the line."""
 
 
 class Ranked(Struct):
@@ -36,7 +36,10 @@ class Ranking(Struct):
     first: list[Ranked]
     counted: list[Problem]
     in_libraries: list[Problem]
-    """Problems at lines of a library, where the user can mend nothing."""
+    """Problems at lines of a library, where the user can mend nothing.
+
+    Not recompiles: they are made for values that the program passes, or has set.
+    """
 
     def in_order(self) -> list[tuple[Problem, float]]:
         """Return all problems, each with the time that is due to it alone; 0 for a consequence."""
@@ -59,7 +62,7 @@ def ranking(problems: Iterable[Problem], compiles: Sequence[model.Compile]) -> R
     for each in [each for each in problems if not _follows(each)]:
         if each.kind in _COUNTED:
             found.counted.append(each)
-        elif is_of_library(each.place.path):
+        elif is_of_library(each.place.path) and each.kind not in _OF_ARGUMENTS:
             found.in_libraries.append(each)
         else:
             ranked[each.id] = Ranked(each, sum(seconds.get(number, 0.0) for number in _due_to(each, resumed)), [])
@@ -96,11 +99,6 @@ def _is_the_same(recompile: Problem, coming: Problem) -> bool:
     )
 
 
-def is_of_library(path: str) -> bool:
-    """Whether a file is one of an installed library."""
-    return any(marker in path.replace(os.sep, "/") for marker in _LIBRARIES)
-
-
 def _due_to(each: Problem, resumed: dict[tuple[str, int], set[int]]) -> set[int]:
     """Return the numbers of the compiles that there are because of a problem.
 
@@ -109,5 +107,5 @@ def _due_to(each: Problem, resumed: dict[tuple[str, int], set[int]]) -> set[int]
     """
     if each.kind != "graphBreak":
         return set(each.compiles)
-    places = [each.place, *(note.place for note in each.notes if note.kind == "caller" and note.place is not None)]
+    places = [each.place, *each.callers]
     return {*each.leads_to, *(number for place in places for number in resumed.get((place.path, place.line), ()))}

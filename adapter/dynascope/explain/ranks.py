@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median_low
 
-from dynascope.explain.problem import Problem, where
+from dynascope.explain.problem import Problem, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.alike import Contents
 from dynascope.facts.counts import counted, seconds
@@ -65,10 +65,10 @@ _Signature = frozenset[tuple[object, int]]
 
 
 def _alike(made: dict[int, _Signature], problems: list[Problem]) -> str:
-    for kind, more in (("divergence", ""), ("rankDifference", ", with the same collectives")):
+    for kind, more in (("divergence", ""), ("rankDifference", ", with the same collectives in the groups of both")):
         found = next((each for each in problems if each.kind == kind), None)
         if found is not None:
-            return f"{found.cause[:1].upper()}{found.cause[1:]} at {where(found.place.path, found.place.line)}{more}."
+            return f"{sentence_of(found.cause)} at {where(found.place.path, found.place.line)}{more}."
     sides: dict[_Signature, list[int]] = {}
     for rank, signature in made.items():
         sides.setdefault(signature, []).append(rank)
@@ -92,4 +92,4 @@ def _slow(took: dict[int, float]) -> str:
         return ""
     longest = max(took[rank] for rank in slow)
     name = named_ranks(ranks_text(slow))
-    return f"{name[:1].upper()}{name[1:]} compiled for {seconds(longest)}, most ranks for {seconds(usual)}."
+    return f"{sentence_of(name)} compiled for {seconds(longest)}, most ranks for {seconds(usual)}."

@@ -15,15 +15,16 @@ from dynascope.explain.problem import (
     Place,
     Problem,
     fitting,
+    listed,
     named,
     one_line,
 )
-from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, USUAL, listed, remedies_of
+from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, TOGETHER, USUAL, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
+from dynascope.facts.recompiles.guarded_value import guarded_value, met, readable, wanted
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
 LIMIT_REMEDY = (
@@ -97,8 +98,11 @@ def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:
         return [GROWS]
     found = remedies_of(cause)
     names = [f"`{name}`" for name in dict.fromkeys(changed) if name != cause.about]
-    if found and names and kind in ("size", "value") and found[0] != USUAL:
-        found[0] = f"{found[0]} {ONLY_TOGETHER.format(listed(names))}"
+    spared = cause.known.spared
+    held = [f"`{name}`" for name in (spared.held if spared is not None else ()) if name not in (*changed, cause.about)]
+    if found and kind in ("size", "value") and found[0] != USUAL:
+        for text, of_others in ((ONLY_TOGETHER, names), (TOGETHER, [] if names else held)):
+            found[0] += f" {text.format(listed(of_others))}" if of_others else ""
     return found
 
 
@@ -163,6 +167,11 @@ def _met(cause: Cause) -> str:
         return ""
     guard = next((each.guard for each in cause.entries if each.compile in cause.caused), cause.first.guard)
     subject = guarded_value(guard)
+    if subject.kind == "global state":  # a guard may tell several
+        values = ", ".join(dict.fromkeys(each for value in cause.values for each in value.split(", ")))
+    if subject.kind == "stride":
+        met_there = [met(each.guard) or "" for each in cause.entries if each.compile in cause.caused]
+        name, values = "", ", ".join(dict.fromkeys(met_there)) if all(met_there) else values
     fits = "" if subject.kind == "identity" else wanted(guard, subject) or ""
     if cause.about == "grad_mode" and values in ("True", "False"):
         fits = f"be {values == 'False'}"

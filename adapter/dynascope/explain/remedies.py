@@ -1,12 +1,15 @@
-"""Advise against recompiles, by the kind of value that changed: what spares them for a size its guards tell."""
+"""Advise against recompiles, by the kind of value that changed."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
-from dynascope.facts.recompiles.causes import NOTHING, Cause, Keyed, Known
+from dynascope.explain.problem import listed
+from dynascope.explain.size_remedies import BY_ITSELF, STAYS, size_advice
+from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import (
     GuardedValue,
     Kind,
@@ -16,108 +19,11 @@ from dynascope.facts.recompiles.guarded_value import (
     is_first_state,
     readable,
     sizes_seen,
+    wanted,
 )
+from dynascope.facts.recompiles.known import NOTHING, Keyed, Known
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD, RANGE_OF_MARK, is_bound_of_two
-from dynascope.facts.recompiles.relations import is_number, relations
-
-_PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
-WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
-ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
-BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
-FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
-_WAS_FIXED = f"Sizes are dynamic, but the code held this one, or an equal one, to what it was then: {WHAT_TO_DO}"
-STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
-"""The reason why nothing becomes dynamic."""
-STAYS_FIXED = f"Sizes stay fixed while {STAYS}."
-_MARK = "Before the call: {marks}; or compile with `dynamic=True`."
-_MARK_ALONE = (
-    "Before the call: {marks}. `dynamic=True` may spare less: it takes sizes that are equal in one call for the same."
-)
-_DYNAMIC = "Compile with `dynamic=True`."
-_MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
-_MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
-NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
-_NAMELESS = (
-    "Mark dimension {dimension} of the tensor that is passed as `{name}`: before the call, "
-    "`torch._dynamo.maybe_mark_dynamic(tensor, {dimension})`; or compile with `dynamic=True`."
-)
-_ARRAY = "Compile with `dynamic=True`: an array of NumPy cannot be marked."
-_UNLESS = (
-    "It helps unless the function asks how large it is, needs it as a number, makes it fit one that stays fixed, or it "
-    "is 0 or 1."
-)
-COMPUTED = "What is computed before a graph break cannot be marked: compile with `dynamic=True`, or mend the break."
-_PASSED_ON = (
-    "An argument that the function has not changed can: before the call, "
-    "`torch._dynamo.maybe_mark_dynamic(argument, {dimension})`."
-)
-_RELAID = "The memory layout of {} has changed, too: pass {}."
-_NAMED = 4
-"""The maximum number of sizes that are named."""
-
-
-def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) -> str:
-    """Return what helps against recompiles for a size; `guards` failed for it."""
-    seen = {size for guard in guards for size in sizes_seen(guard)}
-    if seen & {0, 1}:
-        return BY_ITSELF.format(name=name)
-    found = relations(f"{name}.size()[{dimension}]", known.conditions or (), seen)
-    spared = known.spared
-    if found.asked and not (spared and max(spared.by_dynamic, spared.by_marks, spared.by_layout)):
-        return ASKS
-    if known.is_fixed or known.dynamic:
-        return FIXED if known.is_fixed else _WAS_FIXED
-    advice = _advice(name, dimension, known, found.fits, found.is_equal)
-    if spared is not None and spared.needs_layout and not known.is_rest:
-        advice = f"{_RELAID.format(*map(listed, spared.told_layouts))} {advice}"
-    if known.dynamic is False:
-        advice = f"{STAYS_FIXED} {advice}"
-    is_known = found.is_known or (known.spared is not None and known.spared.by_marks > 0)
-    return advice if is_known else f"{advice} {_UNLESS}"
-
-
-def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equal: bool) -> str:
-    if name.startswith("___from_numpy("):
-        return _ARRAY
-    if known.is_rest:
-        return COMPUTED if name.startswith("___") else f"{COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
-    if known.spared is not None and known.spared.by_mark < known.spared.by_marks:
-        others = [each for each in known.spared.marks if each != f"{name}.size()[{dimension}]"]
-        return f"Others have changed, too: {_all(f'{name}.size()[{dimension}]', others, known)}"
-    if fits:
-        return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits, known)}"
-    if known.together and not known.conditions:
-        return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together, known)}"
-    if name.startswith("args["):
-        return _NAMELESS.format(dimension=dimension, name=name)
-    return _chosen(known).format(marks=_MARKED.format(name, dimension))
-
-
-def _chosen(known: Known) -> str:
-    """Return the remedy that spares more recorded compiles, or both."""
-    if known.spared is None or known.spared.by_marks == known.spared.by_dynamic:
-        return _MARK
-    return _DYNAMIC if known.spared.by_marks < known.spared.by_dynamic else _MARK_ALONE
-
-
-def _all(size: str, others: Sequence[str], known: Known) -> str:
-    """Return the others, and what helps for all of them together."""
-    names = listed([f"`{each}`" for each in others])
-    if any(map(is_number, others)):
-        return f"{names}, and {NUMBERS_TOO}"
-    places = [_PLACE.fullmatch(each) for each in (size, *others)]
-    if any(place is None or place[1].startswith(("args[", "___")) for place in places):
-        return f"{names}. {_MARK_ALL}"
-    marks = listed([_MARKED.format(*place.groups()) for place in places if place is not None])
-    return f"{names}. {_chosen(known).format(marks=marks)}"
-
-
-def listed(texts: Sequence[str]) -> str:
-    """Return at most four texts as `a, b and c`; the others are counted."""
-    more = len(texts) - _NAMED
-    *others, last = [*texts[:_NAMED], f"{more} more"] if more > 1 else texts
-    return f"{', '.join(others)} and {last}" if others else last
-
+from dynascope.facts.recompiles.spared import Spared
 
 _BY_KIND: dict[Kind, str] = {
     "stride": "Give it the same memory layout in each call: `.contiguous()` before the call.",
@@ -155,12 +61,21 @@ _BY_KIND: dict[Kind, str] = {
         "that of `with torch.device(…):`."
     ),
 }
+_TYPE_OF_NUMBER = (
+    "Pass a number of one type in each call, as `float({name})` makes an integer a float; else there is a compile for "
+    "each."
+)
+_DTYPES = "Convert it, and {}, to one dtype before the call: they have changed with it."
 ONLY_TOGETHER = "It helps only together with the remedy for {}, which the call itself changes."
+TOGETHER = "It helps only together with the remedy for {}, which changed in the same calls."
 GROWS = (
     "The call itself changes its length: return the value, and append it outside of the compiled function, or write "
     "into a tensor of a fixed size."
 )
 """The remedy for a list or dict to which the compiled function adds."""
+_OF_PARAMETER = (
+    "There is a compile for each set of parameters that need gradients: freeze and unfreeze many at once, and seldom."
+)
 _KEYED: dict[Keyed, str] = {
     "dict": _BY_KIND["keys"],
     "keywords": (
@@ -211,6 +126,14 @@ _NUMBERS = {
     ),
 }
 """By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
+_NEEDED = (
+    "Python needs this number in line {line} of {file}, so that each value is compiled on its own: pass few values, "
+    "or, where that line can, compute with a tensor."
+)
+_NEEDED_BY_BACKEND = (
+    "The backend, {backend}, needs this number when it compiles the graph, so that each value is compiled on its own: "
+    "pass few values, or a tensor where the operator takes one."
+)
 USUAL = (
     "A compile for training and one for evaluation are usual: there is nothing to mend, unless it changes by mistake."
 )
@@ -245,7 +168,10 @@ _OF_PARAMETERS = (
     "before the first call, which lets them become dynamic (in modules of torch's own classes also "
     "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
-_OF_ATTRIBUTE = f"Keep the number in a tensor, such as a buffer; or set `torch._dynamo.config.{_ATTRIBUTE} = True`."
+_OF_ATTRIBUTE = (
+    f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`; or, where it is only computed with, keep the number in a tensor, "
+    "such as a buffer."
+)
 
 
 def remedies_of(cause: Cause) -> list[str]:
@@ -303,9 +229,15 @@ def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:
         return [_AT_ONCE]
     if subject.kind in ("length", "keys") and known.keyed is not None:
         return [_KEYED[known.keyed]]
+    if subject.kind == "requires_grad" and "._parameters[" in subject.expression:
+        return [_OF_PARAMETER]
     if subject.kind == "sizes" and _EQUAL_SIZES.fullmatch(guard) is None:
         return [_COMPARED.format(condition=readable(guard))]
     text = _BY_KIND.get(subject.kind)
+    if subject.kind == "type" and wanted(guard, subject) in ("be int", "be float"):
+        text = _TYPE_OF_NUMBER.format(name=readable(subject.expression))
+    if subject.kind == "dtype" and known.together:
+        text = _DTYPES.format(listed([f"`{each}`" for each in known.together]))
     keys = _KEYS.findall(guard)
     if len({layout for layout, _ in keys}) > 1:
         text = _LAYOUTS
@@ -327,7 +259,8 @@ def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) ->
     name, dimension = readable(subject.expression), subject.dimension or 0
     told = [size_advice(name, dimension, changed or guards, known)]
     told += [BY_ITSELF.format(name=name)] if changed and fixed else []
-    return told + ([_BOUNDS.format(what="size")] if bounds else [])
+    is_layout = known.spared is not None and known.spared.needs_layout  # then the condition is on strides
+    return told + ([_BOUNDS.format(what="size")] if bounds and not is_layout else [])
 
 
 def _against_value(guards: Sequence[str], known: Known) -> str:
@@ -336,10 +269,20 @@ def _against_value(guards: Sequence[str], known: Known) -> str:
     if all(guard.endswith(" None") for guard in guards):
         return _NONE
     if (known.served or known.is_dynamic_now) and known.dynamic is None:
-        return _FROM_THE_FIRST_CALL
+        return _BOUNDS.format(what="number") if _spares_nothing(known.spared) else _FROM_THE_FIRST_CALL
     if not _is_number(guards[0]):
         return _VARIANTS
+    if known.needed_at is not None:
+        if known.fixed_in:
+            return _NEEDED_BY_BACKEND.format(backend=known.fixed_in)
+        path, line = known.needed_at
+        return _NEEDED.format(line=line, file=PurePath(path).name)
     return _OF_MODULE if _GLOBAL.match(guards[0]) else _NUMBERS[known.dynamic]
+
+
+def _spares_nothing(spared: Spared | None) -> bool:
+    """Whether it is known that no compile would have been spared, whatever else is mended."""
+    return spared is not None and spared.is_known and not (spared.by_dynamic or spared.by_marks or spared.held)
 
 
 _GLOBAL = re.compile(r"G\['\w+'\] == -?\d+$")

@@ -13,10 +13,15 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
 _APPENDS = re.compile(r"[\w.]+(?:\[[^\]]*\])?\.append\(.*\)(?:\s*#.*)?")
+_SORTS = re.compile(r"\b(?:sort|sorted)\(.*\bkey\s*=\s*lambda\b")
+_CALLS_ELEMENT = re.compile(r"\w\[[^\[\]'\":,]+\]\(")
+_ITERATES = re.compile(r"\s*for\b.*\bin\b")
+_ASSIGNS = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:,[\s\w,]*)?=(?!=)")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
 _LONGEST_TEST = 20
 """The most lines of a condition above the traced one."""
@@ -24,10 +29,13 @@ _LONGEST = 400
 """The most lines of a statement that is read."""
 
 
-Branch = Literal["", "raises", "loop", "random", "collects"]
-"""`raises`: an assertion, or an `if` of which one side only raises; `loop`: a `while`, or an `if` that ends a loop;
-`random`: one whose condition has a random number of NumPy's, `if np.random.rand() < 0.5`; `collects`: no branch, but a
-statement that appends to a list."""
+Branch = Literal["", "raises", "caught", "loop", "random", "collects", "keeps", "sorts", "calls", "iterates", "joins"]
+"""`raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try` that catches what is
+raised; `loop`: a `while`, or an `if` that ends a loop; `random`: one whose condition has a random number of NumPy's,
+`if np.random.rand() < 0.5`; `joins`: one that joins results of calls by `or`, `and`. No branches are `collects`: a
+statement that appends to a list; `keeps`: one that gives a number to an object, `meter.update(loss.item())`,
+`self.total += loss.item()`; `sorts`: one with the key of a sort; `calls`: one that calls an element,
+`experts[best](x)`; `iterates`: one whose result Python goes through, or asks for its length."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -36,27 +44,137 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     `is_of_call`: only a call in the condition counts, and no other call may be on the line (`if bad: x.item()`).
     """
     lines = _lines(path)
-    if line <= len(lines) and _APPENDS.fullmatch(lines[line - 1].strip()):
-        return "collects"
-    first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
-    if not first:
-        return ""
-    text = textwrap.dedent("".join(_statement(lines[first - 1 : first - 1 + _LONGEST]))).removeprefix("el")
-    try:
-        (found,) = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    if not isinstance(found, ast.If | ast.Assert | ast.While) or line - first >= (found.test.end_lineno or 1):
+    if line <= len(lines) and (use := _use(lines[line - 1].strip(), is_of_call and not _goes_on(lines, line))):
+        return use
+    first, found = _with_condition(lines, line)
+    if found is None:
         return ""
     if is_of_call and not (_calls([found.test]) and not _calls(_others(found), until=line - first + 1)):
         return ""
-    if any(_draws(each) for each in ast.walk(found.test)):
+    if any(_draws(each, not is_of_call) for each in ast.walk(found.test)):
         return "random"
     decided: Branch = "loop" if isinstance(found, ast.While) else "raises"
     if isinstance(found, ast.If):
         decided = next(filter(None, map(_of_side, (found.body, found.orelse))), "")
+    if not decided and not is_of_call and _joins(found.test):
+        return "joins"
     # `torch._assert_async` raises another error, later, where what is raised here is caught
-    return "" if decided == "raises" and _is_caught(lines, first) else decided
+    return "caught" if decided == "raises" and _is_caught(lines, first) else decided
+
+
+class BranchCondition(NamedTuple):
+    """The condition of an `if` or `while`."""
+
+    text: str
+    body: int
+    """The first line that runs where it is true."""
+
+
+def condition_at(path: str, line: int) -> BranchCondition | None:
+    """Return the condition of the `if` or `while` on a line; None without its source."""
+    first, found = _with_condition(_lines(path), line)
+    if not isinstance(found, ast.If | ast.While):
+        return None
+    return BranchCondition(ast.unparse(found.test), first + found.body[0].lineno - 1)
+
+
+def _with_condition(lines: list[str], line: int) -> tuple[int, ast.If | ast.Assert | ast.While | None]:
+    """Return the statement whose condition is on a line, and its first line; None without such."""
+    first = next((at for at in range(line, max(line - _LONGEST_TEST, 0), -1) if _begins(lines, at)), 0)
+    if not first:
+        return 0, None
+    text = textwrap.dedent("".join(_statement(lines[first - 1 : first - 1 + _LONGEST]))).removeprefix("el")
+    try:
+        (found,) = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0, None
+    if not isinstance(found, ast.If | ast.Assert | ast.While) or line - first >= (found.test.end_lineno or 1):
+        return 0, None
+    return first, found
+
+
+def use_of_result(path: str, line: int) -> Branch:
+    """Return `iterates` if Python goes through the result of this line, or asks for its length."""
+    lines = _lines(path)
+    if line > len(lines):
+        return ""
+    text = lines[line - 1]
+    if _ITERATES.match(text):
+        return "iterates"
+    found = _ASSIGNS.match(text)
+    if found is None:
+        return ""
+    name = rf"{found[1]}\b"
+    asks = re.compile(
+        rf"\bin\s+(?:(?:enumerate|zip|sorted|reversed)\()*{name}(?!\s*[.\[])|\blen\({name}|\b{name}\.tolist\("
+    )
+    for each in lines[line:]:
+        if each.strip() and _indentation(each) < _indentation(text):
+            break
+        if asks.search(each.partition("#")[0]):
+            return "iterates"
+    return ""
+
+
+def _use(text: str, is_of_call: bool) -> Branch:
+    """Return what a statement of one line does with the result of a call."""
+    if _APPENDS.fullmatch(text):
+        return "collects"
+    if not is_of_call or "(" not in text:
+        return ""
+    if _SORTS.search(text):
+        return "sorts"
+    if _CALLS_ELEMENT.search(text):
+        return "calls"
+    try:
+        (found,) = ast.parse(text.replace("\\", "/")).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return "keeps" if _keeps(found) else ""
+
+
+def _keeps(found: ast.stmt) -> bool:
+    """Whether a statement gives a number to an object, as statistics do.
+
+    An operator that works in place ends with `_`; `out[i] = x.item()` may write into a tensor.
+    """
+    match found:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method), args=arguments, keywords=keywords)):
+            given = [*arguments, *(each.value for each in keywords)]
+            return not method.endswith("_") and any(map(_is_number, given))
+        case ast.AugAssign(target=target, value=value) | ast.Assign(targets=[target], value=value):
+            return _is_of_object(target) and _is_number(value)
+    return False
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether an expression makes a number, or a list of numbers, of a tensor."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr="item" | "tolist") | ast.Name(id="int" | "float" | "bool")):
+            return True
+    return False
+
+
+def _goes_on(lines: list[str], line: int) -> bool:
+    """Whether a line is not the first of its statement."""
+    above = next((each.partition("#")[0].rstrip() for each in reversed(lines[: line - 1]) if each.strip()), "")
+    return above.endswith(("(", "[", "{", ",", "\\", "=", "+", "-", "*", "/"))
+
+
+def _is_of_object(target: ast.expr) -> bool:
+    """Whether a target of an assignment is an attribute, or the value of a key."""
+    match target:
+        case ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str()) | ast.JoinedStr()):
+            return True
+        case ast.Subscript(slice=ast.Name(id=key)):
+            return len(key) > 1  # `out[i]` may write into a tensor
+    return False
+
+
+def words_at(path: str, line: int) -> set[str]:
+    """Return the names, keys and attributes in a line; empty without the source."""
+    lines = _lines(path)
+    return {*_WORD.findall(lines[line - 1])} if 0 < line <= len(lines) else set()
 
 
 def _lines(path: str) -> list[str]:
@@ -122,11 +240,22 @@ def _calls(parts: Sequence[ast.AST], until: int | None = None) -> bool:
     return any(isinstance(node, ast.Call) and (until is None or node.lineno <= until) for node in nodes)
 
 
-def _draws(node: ast.AST) -> bool:
-    """Whether it is a call of a function of `np.random`."""
+def _draws(node: ast.AST, also_pythons: bool) -> bool:
+    """Whether it is a call of a function of `np.random`, or of a generator: `self.rng.random()`.
+
+    `also_pythons`: those of Python's generators and of `random`, whose numbers are symbolic in a graph, count, too.
+    """
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
-    return ast.unparse(node.func.value) in ("np.random", "numpy.random")
+    owner = ast.unparse(node.func.value)
+    return owner in ("np.random", "numpy.random") or (
+        also_pythons and re.fullmatch(r"(.*[._])?(rng|random|generator)", owner) is not None
+    )
+
+
+def _joins(test: ast.expr) -> bool:
+    """Whether a condition joins the results of several calls."""
+    return isinstance(test, ast.BoolOp) and sum(_calls([each]) for each in test.values) > 1
 
 
 def _of_side(statements: list[ast.stmt]) -> Branch:

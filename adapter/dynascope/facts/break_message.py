@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from dynascope.facts.branch import Branch, branch_at
+from dynascope.facts.branch import Branch, branch_at, use_of_result
 from dynascope.facts.model import BreakEffect, GraphBreak
 from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack, to_blame
 
 _JUMP = "GB0170"
 _OF_CONDITIONS = ("GB0033", "GB0124", _JUMP)
 """Breaks that a condition on the value of a tensor may make: `x.sum() > 0`, `x.item() > 0`, `math.exp(x) > 0`."""
+_DYNAMIC_SHAPE = "GB0036"
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
 _REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
@@ -75,9 +76,10 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 def note_branch(message: BreakMessage, path: str, line: int) -> None:
     """Note what the line of a graph break does with a value, such as to decide by it."""
-    message.branch = (
-        branch_at(path, line, is_of_call=message.registry_id != _JUMP) if message.registry_id in _OF_CONDITIONS else ""
-    )
+    if message.registry_id in _OF_CONDITIONS:
+        message.branch = branch_at(path, line, is_of_call=message.registry_id != _JUMP)
+    elif message.registry_id == _DYNAMIC_SHAPE:
+        message.branch = use_of_result(path, line)
 
 
 def explained(error: str) -> BreakMessage | None:
@@ -166,8 +168,10 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
     at = to_blame(stack) or otherwise
-    if at in stack and at != innermost(stack):  # what it called in Python's library is no caller
+    context, inside = parts.context, innermost(stack)
+    if at in stack and inside is not None and at != inside:  # what it called in a library is no caller
         stack = stack[: len(stack) - stack[::-1].index(at)]
+        context = f"{context}\n{inside.path}:{inside.line}"
     note_branch(parts, at.path, at.line)
     return GraphBreak(
         path=at.path,
@@ -176,7 +180,7 @@ def graph_break(message: str, effect: BreakEffect, frames: Sequence[UserFrame], 
         registry_id=parts.registry_id,
         type=parts.type,
         reason=message,
-        context=parts.context,
+        context=context,
         explanation=parts.explanation,
         hints=parts.hints,
         branch=parts.branch,

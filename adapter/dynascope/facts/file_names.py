@@ -5,6 +5,8 @@ from __future__ import annotations
 import os.path
 from collections.abc import Callable, Collection
 
+PACKAGES = "/site-packages/", "/dist-packages/"
+_LIBRARIES = (*PACKAGES, "/lib/python3.")
 _names: list[Callable[[str], str | None]] = []
 """At most one: see `name_files`."""
 
@@ -17,6 +19,11 @@ def given_name(path: str) -> str | None:
 def short_name(path: str) -> str:
     """Return the name of a file in a text: `In [3]` for a cell, else its own without folders."""
     return given_name(path) or os.path.basename(path)
+
+
+def is_of_library(path: str) -> bool:
+    """Whether a file is one of an installed library."""
+    return any(marker in path.replace(os.sep, "/") for marker in _LIBRARIES)
 
 
 def told_apart(folders: Collection[str]) -> dict[str, str]:

@@ -264,7 +264,12 @@ class Specialization(TracedFact, kw_only=True, gc=False):
     reason: str
     origins: list[str] = field(default_factory=list)
     beside: str = ""
-    """Another input of the operation that has this size, `bias: f32[4, 3]`; "" if there is none."""
+    """Another input of the operation that has this size, `bias: f32[4, 3]`; "" if there is none.
+
+    A parameter or buffer of a module is told as `parameter self.bias: f32[3]`.
+    """
+    backend: str = ""
+    """The backend that fixed it while it compiled the graph, whose last line is told; "" where a line did."""
 
 
 class VaryingGuard(Fact, kw_only=True, gc=False):
@@ -341,10 +346,12 @@ class CompiledCall(Struct):
     keywords: str = ""
     """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
     layouts: list[tuple[str, str, int]] = field(default_factory=list)
-    """The arguments and keywords that are tensors and not contiguous, or begin later in their storage.
+    """The arguments and elements that are tensors and not contiguous, or begin later in their storage.
 
     Each with its strides as text ("" where it is contiguous) and its storage offset in elements.
     """
+    elements: list[tuple[str, str]] = field(default_factory=list)
+    """The tensors and numbers in containers and objects that are passed, `batch['x']`, and in the closure."""
     fits: list[str] = field(default_factory=list)
     """The compile ids of cache entries whose guards all hold when torch looks for the one that failed: `0/1`."""
 

@@ -42,9 +42,9 @@ class _Paths(dict[int, str]):
 
 _ON_NUMBERS = (
     "AND (SELECT value FROM string WHERE id = guard.kind) IN "
-    "('SHAPE_ENV', 'EQUALS_MATCH', 'CONSTANT_MATCH', 'DICT_KEYS_MATCH')"
+    "('SHAPE_ENV', 'EQUALS_MATCH', 'CONSTANT_MATCH', 'BOOL_MATCH', 'NONE_MATCH', 'SEQUENCE_LENGTH', 'DICT_KEYS_MATCH')"
 )
-"""The guards on sizes, on other numbers and on keys: of a model's guards few."""
+"""The guards on sizes, on other plain values, on lengths and on keys: of a model's guards few."""
 
 
 class Reader:
@@ -54,6 +54,7 @@ class Reader:
         self._connection = connection
         self._path = path
         self._alike: tuple[int, Alike] | None = None
+        self._runs: tuple[int, list[model.Run]] | None = None
         self.paths = _Paths(self)
 
     @classmethod
@@ -107,9 +108,13 @@ class Reader:
 
     def runs(self) -> list[model.Run]:
         """Return all runs, newest first."""
-        rows = self._connection.execute(f"SELECT {', '.join(_RUN_FIELDS)} FROM run ORDER BY id DESC")
-        ranks = self.alike.ranks_of_shown()
-        return [model.Run(**dict(zip(_RUN_FIELDS, row, strict=True)), alike=ranks.get(row[0], [])) for row in rows]
+        version = self.data_version()
+        if self._runs is None or self._runs[0] != version:  # a job has thousands, and a view asks again and again
+            rows = self._connection.execute(f"SELECT {', '.join(_RUN_FIELDS)} FROM run ORDER BY id DESC")
+            ranks = self.alike.ranks_of_shown()
+            made = (dict(zip(_RUN_FIELDS, row, strict=True)) for row in rows)
+            self._runs = version, [model.Run(**run, alike=ranks.get(run["id"], [])) for run in made]
+        return [*self._runs[1]]
 
     def newest_launch(self, compiled: bool = False) -> str | None:
         """Return the newest launch, with `compiled` the newest that has compiles; None for none."""

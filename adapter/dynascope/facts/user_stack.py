@@ -12,6 +12,7 @@ _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
 _STANDARD_LIBRARY = re.compile(
     r"(?:/lib(?:64)?/python3\.\d+t?/|\\Python3\d+t?\\lib\\)(?!(?:site|dist)-packages[/\\])", re.IGNORECASE
 )
+_TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 _DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
 
@@ -51,10 +52,16 @@ def innermost(stack: Sequence[UserFrame]) -> UserFrame | None:
 
 
 def to_blame(stack: Sequence[UserFrame]) -> UserFrame | None:
-    """Return the innermost frame outside Dynamo, and of the standard library its caller."""
+    """Return the innermost frame outside Dynamo; of a library, its caller.
+
+    Libraries are torch and Python's own. A frame of theirs is left where an installed package calls it.
+    """
     at = innermost(stack)
-    if at is None or not _STANDARD_LIBRARY.search(at.path):
+    if at is None or not _is_library(at):
         return at
-    others = [frame for frame in stack if not _STANDARD_LIBRARY.search(frame.path)]
-    caller = innermost(others)
+    caller = innermost([frame for frame in stack if not _is_library(frame)])
     return at if caller is None or _INSTALLED.search(caller.path) else caller
+
+
+def _is_library(frame: UserFrame) -> bool:
+    return any(pattern.search(frame.path) for pattern in (_STANDARD_LIBRARY, _TORCH))

@@ -48,8 +48,9 @@ from dynascope.facts.user_stack import UserFrame
 
 _encode = msgspec.json.Encoder().encode
 
-Later = Profile | LaterForm | model.CudaGraphsSkipped
-"""A record of torch's work for a compile that has ended."""
+LaterFact = model.CudaGraphsSkipped | model.Divergence
+Later = Profile | LaterForm | LaterFact
+"""A record of torch's work for a compile that has ended, or a fact that is found after it."""
 _LONGEST_TEXT = 1 << 18
 """The most characters of code without a file that are kept."""
 _PARTS = ("part_time", "profile, part, seconds", "?, ?, ?, ?")
@@ -240,17 +241,20 @@ class Writer:
         with self._lock, self._transaction() as connection:
             row = connection.execute("SELECT run_id FROM compile WHERE id = ?", (compile,)).fetchone()
             is_own = row is not None and row[0] == self.run
-            if isinstance(what, model.CudaGraphsSkipped) and (is_own or (row is not None and self._is_rank)):
-                self._insert_skipped(compile, what)
-            elif is_own and not isinstance(what, model.CudaGraphsSkipped):
+            if isinstance(what, LaterFact) and (is_own or (row is not None and self._is_rank)):
+                self._insert_later_fact(compile, what)
+            elif is_own and not isinstance(what, LaterFact):
                 self._insert_later(compile, what)
 
-    def _insert_skipped(self, compile: int, what: model.CudaGraphsSkipped) -> None:
+    def _insert_later_fact(self, compile: int, what: LaterFact) -> None:
         self._interning.begin()
-        mapping = FACTS["cuda_graphs_skipped"]
+        if isinstance(what, model.CudaGraphsSkipped):
+            mapping, column, text = FACTS["cuda_graphs_skipped"], "reason", what.reason
+        else:
+            mapping, column, text = FACTS["divergences"], "collectives", what.collectives
         where = f"FROM {mapping.table} WHERE compile_id = ?"
-        same = "AND line = ? AND reason IN (SELECT id FROM string WHERE value = ?)"
-        if self._connection.execute(f"SELECT 1 {where} {same}", (compile, what.line, what.reason)).fetchone():
+        same = f"AND line = ? AND {column} IN (SELECT id FROM string WHERE value = ?)"
+        if self._connection.execute(f"SELECT 1 {where} {same}", (compile, what.line, text)).fetchone():
             return
         known = self._connection.execute(f"SELECT count(*) {where}", (compile,)).fetchone()[0]
         rows = [(each, compile) for each in self._insert(mapping, compile, [what], known)]

@@ -7,7 +7,7 @@ from collections import Counter
 from rich.console import Console
 from rich.markup import escape
 
-from dynascope.explain.kinds import FILTERS, KINDS
+from dynascope.explain.kinds import KINDS, noun_of
 from dynascope.explain.problem import Problem, one_line
 from dynascope.explain.ranking import LEAST_COST, Ranked, ranking
 from dynascope.facts.counts import counted
@@ -88,7 +88,7 @@ def _title(each: Ranked) -> str:
 
 def _counted(problems: list[Problem]) -> str:
     """Return `2 recompiles, 1 specialization`."""
-    nouns = Counter(KINDS[each.kind].noun or FILTERS[each.kind].noun for each in problems)
+    nouns = Counter(noun_of(each.kind) for each in problems)
     return ", ".join(counted(count, noun) for noun, count in nouns.items())
 
 

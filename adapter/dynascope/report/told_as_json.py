@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from dynascope.explain.problem import Problem
 from dynascope.explain.ranking import ranking
 from dynascope.facts import model
+from dynascope.facts.generated.model import bounded
 from dynascope.report.summary import Summary
 
 _PROBLEMS, _COMPILES, _TEXTS = 100, 20, 8
@@ -116,7 +117,6 @@ def schema() -> bytes:
 
 
 def _told(each: Problem, summary: Summary, seconds: float) -> ReportedProblem:
-    callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
     return ReportedProblem(
         id=each.id,
         kind=each.kind,
@@ -124,13 +124,13 @@ def _told(each: Problem, summary: Summary, seconds: float) -> ReportedProblem:
         path=each.place.path,
         line=each.place.line,
         function=each.whose.removeprefix("in "),
-        cause=_cut(each.cause),
-        subject=_cut(each.subject),
-        effect=_cut(each.effect),
+        cause=bounded(each.cause, _LONGEST),
+        subject=bounded(each.subject, _LONGEST),
+        effect=bounded(each.effect, _LONGEST),
         details=_few(each.details),
         remedies=_few(each.remedies),
         compiles=[summary.names[number] for number in each.compiles[:_COMPILES]],
-        callers=[ReportedPlace(place.path, place.line) for place in callers[:_TEXTS]],
+        callers=[ReportedPlace(place.path, place.line) for place in each.callers[:_TEXTS]],
         count=len(each.compiles) if each.section == "recompile" and each.compiles else each.count,
         seconds=round(seconds, 3),
         follows_from=each.root or None,
@@ -139,8 +139,4 @@ def _told(each: Problem, summary: Summary, seconds: float) -> ReportedProblem:
 
 
 def _few(texts: Iterable[str]) -> list[str]:
-    return [_cut(text) for text in list(texts)[:_TEXTS]]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return [bounded(text, _LONGEST) for text in list(texts)[:_TEXTS]]

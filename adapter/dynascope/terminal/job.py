@@ -35,8 +35,6 @@ from dynascope.wire.dap import (
 )
 
 Body = TypeVar("Body")
-MOST_RANKS = 16
-"""The most ranks that a prompt debugs: each has an adapter of its own."""
 TOGETHER, TOGETHER_IN_LIST = 1.0, 5.0
 """Seconds in which other ranks are waited for when one has stopped, at the prompt and in a list of commands.
 
@@ -145,9 +143,6 @@ class Job(Debuggee):
         number, only = int(named[1]), self._program.rank
         if only is not None and number != only:
             raise RequestRefused(f"this prompt debugs rank {only}")
-        if only is None and number not in self._accepted and len(self._accepted) >= MOST_RANKS:
-            self._on_output(Output(output=f"rank {number} runs undebugged: a prompt debugs {MOST_RANKS} ranks\n"))
-            raise RequestRefused(f"this prompt debugs {MOST_RANKS} ranks")
         with self.changed:  # the main thread reads it under this lock
             self._accepted.add(number)
         threading.Thread(target=self._start_rank, args=(number, configuration), daemon=True).start()

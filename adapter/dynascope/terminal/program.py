@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+_ALL_RANKS = 1 << 30
+
 
 @dataclass(frozen=True)
 class DebuggedProgram:
@@ -94,5 +96,7 @@ class DebuggedProgram:
             "subProcess": self.is_job,
             # where some ranks are not debugged, their time-outs would stay
             **({} if self.is_job and self.rank is None else {"raiseTimeouts": False}),
+            # the prompt gets `startDebugging` for each rank, and refuses the ranks that it does not debug
+            **({} if self.rank is None else {"rankSessions": _ALL_RANKS}),
             "showReturnValue": True,
         }

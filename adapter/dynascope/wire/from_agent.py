@@ -72,6 +72,8 @@ class BreakpointChanged(FromAgent, tag="breakpointChanged"):
     breakpoint: Breakpoint
     never_hit: bool = False
     """Whether the program is about to exit, and the message says why the breakpoint was never hit."""
+    compiled: bool = True
+    """Whether this process has compiled anything, if the breakpoint was never hit."""
 
 
 class SourcesLoaded(FromAgent, tag="sourcesLoaded"):

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from dynascope.explain.remedies import ASKS, BY_ITSELF, COMPUTED, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
+from dynascope.explain.size_remedies import ASKS, BY_ITSELF, COMPUTED, FIXED, NUMBERS_TOO, STAYS_FIXED, WHAT_TO_DO
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import guarded_value, sizes_seen
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers

@@ -225,7 +225,9 @@ export async function reset(page) {
   await page.keyboard.press('Escape');
   while ((await page.locator('.debug-toolbar:visible').count()) > 0) {
     const sessions = await page.locator('.debug-call-stack .monaco-list-row .session').count();
-    await page.locator('.debug-toolbar .codicon-debug-stop, .debug-toolbar .codicon-debug-disconnect').first().click();
+    const stop = page.locator('.debug-toolbar .codicon-debug-stop, .debug-toolbar .codicon-debug-disconnect').first();
+    // a job whose last session ends meanwhile takes the toolbar with it
+    if (!(await stop.click({ timeout: 3_000 }).then(() => true, () => false))) continue;
     await page.waitForFunction((n) => !document.querySelector('.debug-toolbar')?.checkVisibility() || document.querySelectorAll('.debug-call-stack .monaco-list-row .session').length < n, sessions);
   }
   await command(page, 'Remove All Breakpoints');

@@ -33,7 +33,7 @@ class RankSessions:
             port = server.getsockname()[1]
         command = [f"--nproc-per-node={self._ranks}", f"--master-port={port}", str(path)]
         launch = {"module": "torch.distributed.run", "args": command, "console": "internalConsole"}
-        self.parent.launch(launch | arguments)
+        self.parent.launch(launch | arguments, self._lines)  # as editors do, which have one list of breakpoints
         code = self.parent.wait_for_end()
         for thread in self._threads:
             thread.join(30)

@@ -127,7 +127,7 @@ class BreakpointKinds:
         for kind in self._kinds:
             for state in kind.never_hit():
                 told = msgspec.structs.replace(state, message=f"Never hit. {state.message}")
-                self._send(BreakpointChanged(breakpoint=told, never_hit=True))
+                self._send(BreakpointChanged(breakpoint=told, never_hit=True, compiled=self.traced.has_compiled))
 
     def changed(self, state: Breakpoint) -> None:
         """Tell the client that the state of a breakpoint has changed. Any thread."""

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
@@ -113,6 +113,9 @@ class ConstraintViolationEvents(Events):
 class FactEvents(Events):
     """Call `happened` with each fact of one kind, before its line and stack are filled in."""
 
+    kind: ClassVar[str]
+    """The kind of the problems that are made from the facts (`explain.kinds`)."""
+
     def __init__(self, happened: Callable[[Any], object], failures: HookFailures) -> None:
         super().__init__(failures)
         self.happened: Callable[[TracedFact], object] = happened
@@ -125,6 +128,8 @@ class FactEvents(Events):
 
 class SpecializationEvents(FactEvents):
     """Report a symbol when it is replaced by a number for the first time."""
+
+    kind = "specialization"
 
     def subscribe(self) -> None:
         self.call_before(torch_names.SET_REPLACEMENT, self._symbol_replaced)
@@ -140,5 +145,5 @@ class SpecializationEvents(FactEvents):
             )
 
 
-FACT_EVENTS: dict[str, type[FactEvents]] = {"specialization": SpecializationEvents}
-"""The events of each kind of problem that is made from single facts (`explain.kinds`)."""
+FACT_EVENTS = {each.kind: each for each in FactEvents.__subclasses__()}
+"""The events by the kind of the problems that are made from their facts."""

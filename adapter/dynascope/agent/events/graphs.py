@@ -174,19 +174,19 @@ class SkippedCudaGraphs(Events):
         self.call_before(name, logs)
 
 
-def hooks(observer: NamedForms, failures: HookFailures) -> dict[str, Callable[[], Events]]:
-    """Return what installs each hook, by the module that has to be imported before."""
+def hooks(observer: NamedForms, failures: HookFailures) -> list[Events]:
+    """Return the subscriptions to the later forms of graphs."""
     kernels = _KernelNames()
     partitions: _Partitions = {}
-    return {
-        torch_names.PARTITIONERS: lambda: MinCuts(partitions, failures),
-        torch_names.AOT_GRAPHS: lambda: AotGraphs(observer, partitions, failures),
-        torch_names.AOT_CACHE: lambda: AotCache(observer, failures),
-        torch_names.INDUCTOR_CACHE: lambda: InductorCache(observer, failures),
-        torch_names.INDUCTOR_GRAPH: lambda: OutputCode(observer, kernels, failures),
-        torch_names.CPP_KERNELS: lambda: KernelEvents(torch_names.DEFINE_CPP_KERNEL, kernels, failures),
-        torch_names.TRITON_KERNELS: lambda: KernelEvents(torch_names.DEFINE_TRITON_KERNEL, kernels, failures),
-    }
+    return [
+        MinCuts(partitions, failures),
+        AotGraphs(observer, partitions, failures),
+        AotCache(observer, failures),
+        InductorCache(observer, failures),
+        OutputCode(observer, kernels, failures),
+        KernelEvents(torch_names.DEFINE_CPP_KERNEL, kernels, failures),
+        KernelEvents(torch_names.DEFINE_TRITON_KERNEL, kernels, failures),
+    ]
 
 
 def _lowering() -> Any:

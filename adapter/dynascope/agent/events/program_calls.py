@@ -11,7 +11,7 @@ from typing import Any
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import TorchName
-from dynascope.agent.events.wrapping import Events, is_found
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.call import code_of, code_of_arguments
 
 _PASSES = (
@@ -100,8 +100,7 @@ class LoadEvents(Events):
         failures: HookFailures,
     ) -> None:
         super().__init__(failures)
-        if is_found(name):
-            self.call_after(name, lambda result, *args, **kwargs: loaded(what, list(_functions(result, *args))))
+        self.call_after(name, lambda result, *args, **kwargs: loaded(what, list(_functions(result, *args))))
 
 
 def load_events(loaded: Callable[[str, list[Lines]], object], failures: HookFailures) -> list[LoadEvents]:

@@ -10,37 +10,30 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NewType
 
-DYNAMO = "torch._dynamo"
-COMPILED_AUTOGRAD = "torch._dynamo.compiled_autograd"
-AOT_GRAPHS = "torch._functorch._aot_autograd.graph_compile"
-PARTITIONERS = "torch._functorch.partitioners"
-AOT_CACHE = "torch._functorch._aot_autograd.autograd_cache"
-INDUCTOR_GRAPH = "torch._inductor.graph"
-INDUCTOR_CACHE = "torch._inductor.codecache"
-CPP_KERNELS = "torch._inductor.codegen.cpp"
-TRITON_KERNELS = "torch._inductor.codegen.triton"
-COMPILED_GRAPHS = "torch._inductor.output_code"
-INDUCTOR = "torch._inductor.compile_fx"
-CUDA_GRAPHS = "torch._inductor.cudagraph_trees"
-DISTRIBUTED = "torch.distributed.distributed_c10d"
+IMPORTED_LATER: set[str] = set()
+"""Modules that may be imported after `torch._dynamo`: their names are wrapped, and checked, when they are imported."""
 
-IMPORTED_LATER = frozenset(
-    {
-        COMPILED_AUTOGRAD,
-        AOT_GRAPHS,
-        PARTITIONERS,
-        AOT_CACHE,
-        INDUCTOR_GRAPH,
-        INDUCTOR_CACHE,
-        CPP_KERNELS,
-        TRITON_KERNELS,
-        COMPILED_GRAPHS,
-        INDUCTOR,
-        CUDA_GRAPHS,
-        DISTRIBUTED,
-    }
-)
-"""Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""
+
+def _later(module: str) -> str:
+    IMPORTED_LATER.add(module)
+    return module
+
+
+DYNAMO = "torch._dynamo"
+COMPILED_AUTOGRAD = _later("torch._dynamo.compiled_autograd")
+AOT_GRAPHS = _later("torch._functorch._aot_autograd.graph_compile")
+PARTITIONERS = _later("torch._functorch.partitioners")
+AOT_CACHE = _later("torch._functorch._aot_autograd.autograd_cache")
+INDUCTOR_GRAPH = _later("torch._inductor.graph")
+INDUCTOR_CACHE = _later("torch._inductor.codecache")
+CPP_KERNELS = _later("torch._inductor.codegen.cpp")
+TRITON_KERNELS = _later("torch._inductor.codegen.triton")
+COMPILED_GRAPHS = _later("torch._inductor.output_code")
+INDUCTOR = _later("torch._inductor.compile_fx")
+CUDA_GRAPHS = _later("torch._inductor.cudagraph_trees")
+DISTRIBUTED = _later("torch.distributed.distributed_c10d")
+PROCESS_GROUPS = _later("torch._C._distributed_c10d")
+FULLY_SHARD = _later("torch.distributed.fsdp._fully_shard._fsdp_param_group")
 
 Feature = NewType("Feature", str)
 """A feature that does not work where torch lacks a name; its text is the subject of a sentence."""
@@ -69,6 +62,7 @@ SKIPPED_FRAME = Feature("the exception filter `skippedFrame`")
 CODEGEN = Feature("the exception filter `codegen`")
 NEVER_HIT = Feature("reasons of breakpoints in loaded code")
 TIMEOUTS = Feature("longer time-outs of process groups")
+RUN_TIME_COLLECTIVES = Feature("the comparison of collectives that ranks call uncompiled")
 
 
 @dataclass(frozen=True)
@@ -265,6 +259,29 @@ NEW_PROCESS_GROUP = _distributed(
     TIMEOUTS,
 )
 SPLIT_GROUP = _distributed("split_group", "parent_pg, split_ranks, timeout, ...", "2.4", TIMEOUTS)
+
+
+def _methods_of_groups(names: str) -> tuple[TorchName, ...]:
+    return tuple(
+        _declare(PROCESS_GROUPS, f"ProcessGroup.{name}", None, "1.13", RUN_TIME_COLLECTIVES, may_be_absent=True)
+        for name in names.split()
+    )
+
+
+COLLECTIVES = _methods_of_groups(
+    "allreduce allreduce_coalesced broadcast reduce allgather _allgather_base all_gather_single allgather_coalesced"
+    " allgather_into_tensor_coalesced all_gather_single_coalesced reduce_scatter _reduce_scatter_base"
+    " reduce_scatter_single reduce_scatter_tensor_coalesced reduce_scatter_single_coalesced gather scatter alltoall"
+    " alltoall_base all_to_all_single gather_single gather_into_tensor barrier"
+)
+"""The methods by which Python code calls collectives."""
+EXCHANGES_OF_SOME = _methods_of_groups("send recv recv_anysource monitored_barrier")
+"""The methods that not all ranks of a group call alike."""
+FSDP_COLLECTIVES = tuple(
+    _declare(FULLY_SHARD, name, "fsdp_params, ...", "2.6", RUN_TIME_COLLECTIVES, may_be_absent=True)
+    for name in ("foreach_all_gather", "foreach_reduce")
+)
+"""The functions of FSDP2 that gather the parameters of a module, and reduce their gradients."""
 
 _symbolic_shapes = partial(_declare, "torch.fx.experimental.symbolic_shapes")
 UNINTERESTING_FILES = _symbolic_shapes("uninteresting_files", "", "2.0", STOPS, RECORDING)

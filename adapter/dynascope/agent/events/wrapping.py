@@ -7,11 +7,13 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.torch_names import IMPORTED_LATER, RECORDING, STOPS, Feature, TorchName, all_names
 from dynascope.agent.events.wrapped_name import Subscriber, WrappedName, this_thread
+from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.threads import fork_safe
 
 _UNREPORTED = HookFailures(lambda trace: None)
@@ -39,6 +41,9 @@ def unobserved() -> Iterator[None]:
 class Events:
     """Subscriptions to torch functions, until `remove`. If this torch lacks one of them, nothing is called.
 
+    A name that `may_be_absent` is left out where it is. Those of a module in `IMPORTED_LATER` begin when the program
+    has imported it.
+
     A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
     """
 
@@ -48,6 +53,7 @@ class Events:
         self._is_removed = False
         self._subscribed: list[tuple[WrappedName, Subscriber]] = []
         self._replaced: list[tuple[Any, str, Any]] = []
+        self._no_longer_wanted: list[Callable[[], None]] = []
 
     @property
     def is_removed(self) -> bool:
@@ -87,11 +93,22 @@ class Events:
         self._subscribe(name, Subscriber(self.failures, instead=call))
 
     def _subscribe(self, name: TorchName, subscriber: Subscriber) -> None:
+        wrap = partial(self._wrap, name, subscriber)
+        if name.module in IMPORTED_LATER:
+            self._no_longer_wanted.append(when_imported(name.module, wrap))
+        else:
+            wrap()
+
+    def _wrap(self, name: TorchName, subscriber: Subscriber) -> None:
         if not is_found(name):
+            if name.may_be_absent:
+                return
             Events.remove(self)
         if self._is_removed:
             return
         with _lock:
+            if self._is_removed:  # by another thread, while the module was imported
+                return
             owner, attribute = owner_of(name)
             wrapped = _wrapped.get(name)
             if wrapped is None or not wrapped.is_in(owner):
@@ -127,6 +144,8 @@ class Events:
     def remove(self) -> None:
         """End the subscriptions, and restore the torch functions that have no more subscribers."""
         self._is_removed = True
+        for cancel in self._no_longer_wanted:
+            cancel()
         with _lock:
             for wrapped, subscriber in self._subscribed:
                 subscriber.is_removed = True
@@ -137,6 +156,7 @@ class Events:
                     while getattr(wrapper, "is_over", False):  # one below it may have been removed before
                         wrapper = wrapper.__wrapped__
                     setattr(owner, attribute, wrapper)
+        self._no_longer_wanted.clear()
         self._replaced.clear()
         self._subscribed.clear()
 

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
-from functools import partial
 
+from dynascope.agent import exception_filters
 from dynascope.agent.breakpoints.hits import Hits
-from dynascope.agent.events.facts import FACT_EVENTS
-from dynascope.agent.exception_filters.divergences import Divergences
-from dynascope.agent.exception_filters.facts import FactFilter, Specializations
+from dynascope.agent.exception_filters.facts import FactFilter
 from dynascope.agent.exception_filters.filter_condition import ActiveFilter
-from dynascope.agent.exception_filters.filter_source import CompilerEvent, FilterSource, StopFor
-from dynascope.agent.exception_filters.graph_breaks import Codegen, GraphBreaks
-from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
-from dynascope.agent.exception_filters.uncompiled import BackendFailures, SkippedFrames
+from dynascope.agent.exception_filters.filter_source import SOURCES, CompilerEvent, FilterSource, StopFor
 from dynascope.agent.internals.weak_keys import WeakKeys
 from dynascope.agent.suspension.stops import ExceptionStop, Stop
 from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.explain.kinds import FILTERS
 from dynascope.wire.messages import Message
-
-SOURCES: dict[str, Callable[[Hook, StopFor], FilterSource]] = {
-    **{kind: partial(FactFilter, kind) for kind in FACT_EVENTS},
-    "graphBreak": GraphBreaks,
-    "recompile": Recompiles,
-    "recompileLimit": RecompileLimits,
-    "specialization": partial(Specializations, "specialization"),
-    "backendFailure": BackendFailures,
-    "skippedFrame": SkippedFrames,
-    "divergence": Divergences,
-    "codegen": Codegen,
-}
 
 
 class ActiveFilters:
@@ -55,7 +40,8 @@ class ActiveFilters:
         for filter_id in set(self._installed) - set(on):
             self._installed.pop(filter_id).remove()
         for filter_id in sorted(set(on) - set(self._installed)):
-            self._installed[filter_id] = SOURCES[filter_id](self._hook, self._stop_for(filter_id))
+            source = SOURCES.get(filter_id, FactFilter)
+            self._installed[filter_id] = source(filter_id, self._hook, self._stop_for(filter_id))
 
     def _stop_for(self, filter_id: str) -> StopFor:
         def stop_for(event: CompilerEvent) -> Stop | None:
@@ -84,3 +70,7 @@ class ActiveFilters:
                 or self._hits.condition_holds(active.id, condition.expression, event.context())
             )
         )
+
+
+for _module in pkgutil.iter_modules(exception_filters.__path__):  # each declares the sources that are in it
+    importlib.import_module(f"{exception_filters.__name__}.{_module.name}")

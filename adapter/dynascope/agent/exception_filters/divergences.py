@@ -17,7 +17,7 @@ from dynascope.explain.kinds import FILTERS
 from dynascope.facts.model import Divergence
 
 
-class Divergences(FilterSource, TraceObserver):
+class Divergences(FilterSource, TraceObserver, of="divergence"):
     """Stop where the compiled function is called: it is compiled, recorded and compared, and has not run yet."""
 
     def install(self) -> None:
@@ -54,5 +54,5 @@ class Divergences(FilterSource, TraceObserver):
         goes_back = is_own and self.hook.histories.are_recorded
         text = "\n".join([problem.title, *stops.parted(problem, goes_back)])
         lines = [(real_path(each.path), each.line) for each in fact.stack]
-        info = event_info(FILTERS["divergence"].noun, text, [])
+        info = event_info(FILTERS[self.filter_id].noun, text, [])
         return CompilerEvent(info, problem.title, skipped_frame=frame, is_compiled=True, decided_at=lines)

@@ -14,7 +14,6 @@ from dynascope.agent.events.facts import FACT_EVENTS, ConstraintViolationEvents,
 from dynascope.agent.exception_filters.filter_source import (
     CompilerEvent,
     FilterSource,
-    StopFor,
     details_of,
     event_info,
     frames_of,
@@ -25,7 +24,6 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes import shapes
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.tracing.first_time import OncePerCompile
-from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import stops
@@ -137,16 +135,12 @@ def _event(error: BaseException, decisions: Sequence[_Decision], stack: list[Tra
 class FactFilter(FilterSource):
     """Stop at the facts of which problems of one kind are made."""
 
-    def __init__(self, kind: str, hook: Hook, stop_for: StopFor) -> None:
-        self._kind = kind
-        super().__init__(hook, stop_for)
-
     def install(self) -> None:
         self._reported = OncePerCompile()
-        self.listen(FACT_EVENTS[self._kind](self._happened, self.hook.failures))
+        self.listen(FACT_EVENTS[self.filter_id](self._happened, self.hook.failures))
 
     def _happened(self, fact: TracedFact) -> None:
-        problem = KINDS[self._kind].problem(fact)
+        problem = KINDS[self.filter_id].problem(fact)
 
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             place = tuple((id(translators.code_of(each)), translators.instruction_index(each)) for each in stack)
@@ -158,14 +152,14 @@ class FactFilter(FilterSource):
     def event(self, fact: Any, problem: Problem, stack: list[Translator]) -> CompilerEvent:
         """Return what a stop at the fact tells."""
         text = "\n".join([problem.title, problem.statement, *problem.details])
-        return CompilerEvent(event_info(FILTERS[self._kind].noun, text, stack), problem.title, stack)
+        return CompilerEvent(event_info(FILTERS[self.filter_id].noun, text, stack), problem.title, stack)
 
 
-class Specializations(FactFilter):
+class Specializations(FactFilter, of="specialization"):
     """Stop at specializations as Dynamo decides them, and at constraint violations."""
 
     def install(self) -> None:
-        self._violations = ConstraintViolations(self.hook, self.stop_for)
+        self._violations = ConstraintViolations(self.filter_id, self.hook, self.stop_for)
         self.listen(self._violations)
         super().install()
 

@@ -120,10 +120,20 @@ StopFor = Callable[[CompilerEvent], Stop | None]
 """Returns the stop for an event; None when no condition of the filter is true for it."""
 
 
+SOURCES: dict[str, type[FilterSource]] = {}
+"""The sources by their filters; one that has none of its own stops at facts of traced lines (`facts.FactFilter`)."""
+
+
 class FilterSource:
     """Find events on compiling threads and stop at them. Installed while its filter is on."""
 
-    def __init__(self, hook: Hook, stop_for: StopFor) -> None:
+    def __init_subclass__(cls, of: str = "") -> None:
+        """Declare a subclass to be the source of a filter."""
+        if of:
+            SOURCES[of] = cls
+
+    def __init__(self, filter_id: str, hook: Hook, stop_for: StopFor) -> None:
+        self.filter_id = filter_id
         self.hook = hook
         self.stop_for = stop_for
         self._wrappers: tuple[Subscription, ...] = ()

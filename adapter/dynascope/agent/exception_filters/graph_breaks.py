@@ -42,7 +42,7 @@ from dynascope.facts.model import BreakEffect
 from dynascope.wire.dap import ExceptionInfo
 
 
-class GraphBreaks(FilterSource):
+class GraphBreaks(FilterSource, of="graphBreak"):
     """Stop at graph breaks: committed ones, and on request those that Dynamo may still handle."""
 
     def install(self) -> None:
@@ -163,7 +163,7 @@ _SHOWN = 12
 """Values listed in one line; the scope has all."""
 
 
-class Codegen(FilterSource):
+class Codegen(FilterSource, of="codegen"):
     """Stop at the ends of graphs."""
 
     def install(self) -> None:

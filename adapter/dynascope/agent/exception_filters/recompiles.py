@@ -22,7 +22,7 @@ from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.recompiles.guarded_value import guarded_value
 
 
-class Recompiles(FilterSource):
+class Recompiles(FilterSource, of="recompile"):
     """Stop at the first instruction of a recompile, as a stop check of the hook.
 
     Where recompiles are errors, stop where the function is called.
@@ -64,7 +64,7 @@ class Recompiles(FilterSource):
         return self.stop_for(CompilerEvent(event_info("recompile", text, stack), title, stack))
 
 
-class RecompileLimits(FilterSource):
+class RecompileLimits(FilterSource, of="recompileLimit"):
     """Stop where a function is not compiled again, before it runs."""
 
     def install(self) -> None:

@@ -29,7 +29,7 @@ from dynascope.facts.model import BackendFailure
 from dynascope.wire.dap import ExceptionInfo
 
 
-class SkippedFrames(FilterSource, TraceObserver):
+class SkippedFrames(FilterSource, TraceObserver, of="skippedFrame"):
     """Stop at frames that Dynamo does not trace, as the hook reports, and at those it gives up."""
 
     def install(self) -> None:
@@ -67,7 +67,7 @@ class SkippedFrames(FilterSource, TraceObserver):
         self.tell(state, event)
 
 
-class BackendFailures(FilterSource):
+class BackendFailures(FilterSource, of="backendFailure"):
     """Stop at failures of backends."""
 
     def install(self) -> None:

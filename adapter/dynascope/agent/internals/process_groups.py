@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 _DISTRIBUTED = "torch.distributed.distributed_c10d"
+_COUNTING = ("gloo", "nccl")
+"""The backends whose number of collectives is known to count each."""
 
 LONGEST_STOP = timedelta(days=1)
 """How long other ranks wait for a rank that is stopped, where time-outs are raised."""
@@ -45,6 +47,24 @@ def job_store() -> JobStore | None:
         if len(ranks) > 1 and group in world.pg_names
     }
     return JobStore(store.host, store.port, distributed.get_rank(), groups)
+
+
+def collectives_begun(group: Any, device: Any) -> tuple[str, int] | None:
+    """Return a group's backend, and how many collectives this rank has begun there.
+
+    Those of graphs and of C++ are counted, too. `device` is None where no tensor tells it. None where there are several
+    backends then, and for one that does not count. `ProcessGroup._get_backend` (2.0),
+    `Backend._get_sequence_number_for_group` (2.6).
+    """
+    devices = group._device_types if device is None else [device]
+    try:
+        backends = {backend.name(): backend for backend in map(group._get_backend, devices)}
+    except RuntimeError:  # it has none for the device: the call itself raises that
+        return None
+    name, backend = next(iter(backends.items()), ("", None))
+    if len(backends) > 1 or backend is None or name not in _COUNTING:
+        return None
+    return name, int(backend._get_sequence_number_for_group())
 
 
 def collective_timeouts() -> dict[str, float]:

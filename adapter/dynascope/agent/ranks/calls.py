@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -26,6 +26,8 @@ class FunctionPlace(NamedTuple):
     path: str
     line: int
     name: str
+    called_at: str = ""
+    """`train.py:39`, for a wrapper of torch in which it compiles modules of its own, such as `Sequential`."""
 
 
 class TracedCall(Struct):
@@ -65,20 +67,23 @@ class TracedCalls:
         self._earlier: dict[FunctionPlace, list[list[Collective]]] = {}
         self._calls: dict[int, TracedCall] = {}
 
-    def compiled(self, code: types.CodeType, part: PartOfCall) -> TracedCall | None:
+    def compiled(self, code: types.CodeType, part: PartOfCall, called_at: str = "") -> TracedCall | None:
         """Return the call to which a compile that has just ended belongs.
 
-        `code` is that of the function, also where what follows a graph break was compiled. None for torch's own
-        functions without a graph, such as its wrappers around the compiled function, and where no call can be told
-        from others: a function of torch or without a file.
+        `code` is that of the function, also where what follows a graph break was compiled; it is called at the user's
+        line `called_at`. None for torch's own functions without a graph, such as its wrappers around the compiled
+        function, and where no call can be told from others: a function of torch or without a file.
         """
         function = FunctionPlace(path_of(code), code.co_firstlineno, code.co_qualname)
+        is_wrapper = code is _wrapper_of_modules() and part.compile.status == "compiled"
+        if is_wrapper:
+            function = function._replace(called_at=called_at)
         thread = threading.get_ident()
         call = self._calls.get(thread)
         is_torchs = not is_users(function.path) and is_torch(UserFrame(function.path, function.line, function.name))
         if call is None or not _is_running(call.function):
             self._calls.pop(thread, None)
-            if is_torchs or not has_file(function.path):
+            if (is_torchs and not (is_wrapper and called_at)) or not has_file(function.path):
                 return None
             number = self._numbers[function] = self._numbers.get(function, -1) + 1
             call = self._calls[thread] = TracedCall(function, number, earlier=list(self._earlier.get(function, ())))
@@ -96,6 +101,13 @@ class TracedCalls:
             known.append([each for one in call.parts for each in one.collectives])
             del known[:-_MOST_EARLIER]
         return call
+
+
+def _wrapper_of_modules() -> types.CodeType | None:
+    """Return the code of the function in which torch wraps its own modules (`wrap_inline`, 2.1)."""
+    wrappers: Any = sys.modules.get("torch._dynamo.external_utils")
+    codes = () if wrappers is None else wrappers.wrap_inline.__code__.co_consts
+    return next((each for each in codes if isinstance(each, types.CodeType) and each.co_name == "inner"), None)
 
 
 def _is_running(function: FunctionPlace) -> bool:

@@ -10,21 +10,30 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-from dynascope.agent.internals.graph.collectives import collectives_of, has_hidden_collectives, reduced_gradients
+from dynascope.agent.internals.graph.collectives import (
+    collectives_of,
+    has_hidden_collectives,
+    reduced_gradients,
+    sends_or_receives,
+)
 from dynascope.agent.internals.process_groups import JobStore, collective_timeouts, job_store
 from dynascope.agent.program.interruption import is_of_program
 from dynascope.agent.ranks import parted
+from dynascope.agent.ranks.at_run_time import RunTimeComparison
 from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
 from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
+from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.agent.tape.code import is_users
-from dynascope.explain import divergences
-from dynascope.facts.comparison.ranks import Collective, part_of
+from dynascope.explain import divergences, rank_differences
+from dynascope.facts.comparison.ranks import Collective, first_of_shifted, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
 from dynascope.rank_names import ranks_text
 
 _MOST_SECONDS = 30.0
 """The most that a rank waits to know whether others compile a call, too."""
+_MARGIN = 5.0
+"""The seconds in which it is told where ranks part before their time-out."""
 
 
 class CollectivesOfGraphs(Struct):
@@ -34,6 +43,8 @@ class CollectivesOfGraphs(Struct):
     gradients: dict[str, set[str]] = field(default_factory=dict)
     is_known: bool = True
     """Whether these are all."""
+    counts_for_itself: bool = False
+    """Whether a graph sends or receives something: ranks that do the same count other numbers of collectives."""
 
     def add(self, graph_module: Any) -> None:
         """Read those of one more graph, if this process is a rank of a job."""
@@ -42,6 +53,7 @@ class CollectivesOfGraphs(Struct):
                 return
             self.collectives += collectives_of(graph_module, is_users)
             self.is_known = self.is_known and not has_hidden_collectives(graph_module)
+            self.counts_for_itself = self.counts_for_itself or sends_or_receives(graph_module)
             reduced = reduced_gradients(graph_module)
         except Exception as error:
             if is_of_program(error):
@@ -64,9 +76,15 @@ class RankComparison:
     There is one for a process, and it has to see all compiles from the first on: calls are matched by their numbers.
     """
 
-    def __init__(self, tell: Callable[[str], object], waits: bool = True) -> None:
+    def __init__(
+        self,
+        tell: Callable[[str], object],
+        write_later: Callable[[str, Divergence], object],
+        waits: bool = True,
+    ) -> None:
         """Take what tells the user, in a line, of ranks that will hang or be wrong.
 
+        `write_later` adds a fact to a compile that was written, by its id.
         `waits`: whether to wait for other ranks to know that this one compiles alone. Under a debugger one may be
         stopped.
         """
@@ -77,23 +95,37 @@ class RankComparison:
         self._job: JobStore | None = None
         self._process = os.getpid()
         self._has_ended = False
+        self._write_later = write_later
+        self._latest_compile = ""
+        self._newest = NewestCalls()
+        self.at_run_time = RunTimeComparison(self._parts_at_run_time, self._newest)
 
     def end(self) -> None:
-        """Compare nothing any more: compiles were not seen."""
+        """Compare no compiles any more: some were not seen."""
         self._has_ended, self._exchange = True, None
+
+    def _parts_at_run_time(self, fact: Divergence) -> None:
+        self._tell(divergences.announced(fact, fact.stack[-1].function))
+        if self._latest_compile:  # the report has it with the compile before it
+            self._write_later(self._latest_compile, fact)
 
     def compiled(self, code: types.CodeType, facts: CompileFacts, trail: Trail, found: CollectivesOfGraphs) -> None:
         """Add to the facts of a compile where its call parts from that of other ranks.
 
         `code` is that of the compiled function.
         """
+        self._latest_compile = facts.compile.compile_id
+        if found.counts_for_itself:
+            self.at_run_time.end()
         # a forked process must not use the connection of its parent
         job = None if self._has_ended or os.getpid() != self._process else job_store()
         if job is None:
             return
-        call = self._calls.compiled(code, part_of(facts, trail, found.collectives))
+        self.at_run_time.start()
+        call = self._calls.compiled(code, part_of(facts, trail, found.collectives), _called_at(facts))
         if call is None:
             return
+        self._newest.keep(call)
         call.is_compared = call.is_compared and found.is_known
         for group, parameters in found.gradients.items():
             call.gradients.setdefault(group, set()).update(parameters)
@@ -122,12 +154,13 @@ class RankComparison:
 
         The others are waited for, as the collective itself would.
         """
+        spent = sum(part.compile.seconds for part in call.parts)
         for group in exchange.groups:
             before = [each for each in call.earlier[-1] if each.group == group]
             now = call.collectives(group)
             at = next((each for each in zip(now, before, strict=False) if each[0].text != each[1].text), None)
             is_served = any(each.is_dynamic for each in before) or texts_of(now, group) in call.earlier_texts(group)
-            if at is None or is_served or not exchange.is_alone(call, group, _seconds_to_wait()):
+            if at is None or is_served or not exchange.is_alone(call, group, _seconds_to_wait(spent)):
                 continue
             if exchange.tells(call, group, "alone"):
                 others = ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
@@ -139,7 +172,7 @@ class RankComparison:
     def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
         call.is_compared = False
         facts.divergences.append(fact)
-        self._tell(divergences.announced(fact, call.function.name))
+        self._tell(divergences.announced(fact, call.parts[0].compile.function))
         parted.tell(fact, is_own=True)
 
     def _differs(self, call: TracedCall, each: Disagreement, exchange: Exchange, facts: CompileFacts) -> None:
@@ -151,13 +184,15 @@ class RankComparison:
             call.is_compared = False
             exchange.number_apart(call)
             return
-        is_first = exchange.tells(call, each.group, effect)
+        is_first = exchange.tells(call, "", effect)  # of all groups, whose ranks part for one cause
+        if effect != "differs":
+            exchange.leave_parted(each.group)
         if not is_first and (effect == "differs" or not parted.is_wanted()):
             return
         ours, others = map(ranks_text, exchange.sides(call, each.rank, each.group))
         ranks = ours, others
-        at, told = _collectives_told(call, theirs, each, ranks)
-        found = divergences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)
+        at, told = _collectives_told(call, theirs, each, ranks, exchange.members(each.group))
+        found = rank_differences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)
         if effect == "differs":
             facts.rank_differences.append(found)
             return
@@ -168,6 +203,12 @@ class RankComparison:
         else:
             call.is_compared = False
             parted.tell(fact, is_own=True)
+
+
+def _called_at(facts: CompileFacts) -> str:
+    """Return the user's line from which the function is called, `train.py:39`, or ""."""
+    called = facts.call
+    return f"{os.path.basename(called.path)}:{called.line}" if called is not None and called.path else ""
 
 
 def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:
@@ -181,22 +222,35 @@ def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:
     return not ours or not others or ours in theirs.earlier.get(group, []) or others in call.earlier_texts(group)
 
 
-def _seconds_to_wait() -> float:
-    """Return how long to wait for other ranks: less than the collective that comes would."""
-    return min([_MOST_SECONDS, *(seconds / 2 for seconds in collective_timeouts().values())])
+def _seconds_to_wait(spent: float) -> float:
+    """Return how long to wait for other ranks: less than those wait in a collective that run it.
+
+    They have waited since this rank began to compile, which took `spent` seconds.
+    """
+    waits = [_MOST_SECONDS]
+    for seconds in collective_timeouts().values():
+        waits += [seconds / 2, max(seconds - spent - _MARGIN, 1.0)]
+    return min(waits)
 
 
 def _collectives_told(
-    call: TracedCall, theirs: LeftCall, each: Disagreement, ranks: tuple[str, str]
-) -> tuple[Collective | None, str]:
-    """Return the collective of this rank that differs, and a sentence about both."""
+    call: TracedCall, theirs: LeftCall, each: Disagreement, ranks: tuple[str, str], members: str
+) -> tuple[tuple[Collective | None, Collective | None], str]:
+    """Return the collectives that differ, and a sentence about both."""
     mine = call.collectives(each.group)
     if not theirs.parts:  # the record was too large, or is deleted
-        return (mine[each.collective] if each.collective is not None and each.collective < len(mine) else None), ""
+        is_known = each.collective is not None and each.collective < len(mine)
+        return (mine[each.collective] if is_known else None, None), ""  # type: ignore[index]
     their = [one for part in theirs.parts for one in part.collectives if one.group == each.group]
     if each.collective is not None:
-        at, other = (side[each.collective] if each.collective < len(side) else None for side in (mine, their))
-        return at, divergences.other_collective(at, other, ranks)
+        number = first_of_shifted(mine, their, each.collective)
+        at, other = (side[number] if number < len(side) else None for side in (mine, their))
+        return (at, other), divergences.other_collective(at, other, ranks, members)
     if any(each.gradients):
-        return None, divergences.other_gradients(*each.gradients, ranks)
-    return None, divergences.other_order(mine, their, ranks) if each.is_reordered else ""
+        return (None, None), divergences.other_gradients(*each.gradients, ranks)
+    if not each.is_reordered:
+        return (None, None), ""
+    pairs = zip(mine, their, strict=False)
+    return next((pair for pair in pairs if pair[0].inputs != pair[1].inputs), (None, None)), divergences.other_order(
+        mine, their, ranks
+    )

@@ -3,7 +3,7 @@
 For each collective of a call the first rank to come leaves a digest of all up to it, and each later one compares its
 own; a rank that comes first leaves its compiles before, by which both can be told apart. So each rank asks once for
 each of its collectives and three times for each process group, and has no thread: one inside a TCPStore (torch 1.0)
-when the interpreter ends would abort the program. Before each comparison the store has to answer within `_SECONDS`.
+when the interpreter ends would abort the program. Before each comparison the store has to answer within `SECONDS`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -19,16 +19,19 @@ import msgspec
 
 from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.calls import TracedCall
-from dynascope.facts.comparison.ranks import PartOfCall, decisions, of_inputs, running
+from dynascope.facts.comparison.ranks import PartOfCall, decisions, is_reordered, of_inputs, running
 from dynascope.facts.model import Divergence
+from dynascope.rank_names import ranks_text
 
-_SECONDS = timedelta(seconds=10)
+SECONDS = timedelta(seconds=10)
 _MOST_RANKS = 64
 """The most other ranks that are asked, when ranks part, on whose side they are."""
 _MOST_BYTES = 1 << 18
 """The largest record of the compiles of one call, in bytes; a larger one is not stored, and no value is reported."""
 _CALLS_LEFT = 4
 """The number of calls whose compiles stay in the store; those of older calls are deleted."""
+PARTED = "parted"
+"""The prefix of a key, before the name of a process group: it is set once its ranks are known to part."""
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 
 
@@ -62,17 +65,27 @@ class Disagreement(NamedTuple):
         return self.collective is not None or any(self.gradients)
 
 
+def members_of(group: str, groups: Mapping[str, Sequence[int]]) -> str:
+    """Return the ranks of one of several process groups, `0, 2-7`; "" for the only one."""
+    return ranks_text(groups[group]) if len(groups) > 1 else ""
+
+
+def connected(job: JobStore, launch: str) -> Any:
+    """Return a new connection to the store of a job, each of whose waits has a limit."""
+    from torch.distributed import PrefixStore, TCPStore  # not every torch is built with them
+
+    # a client of its own: a clone in the rank that has the server would keep the server's port open
+    store = TCPStore(job.host, job.port, None, False, timeout=SECONDS, wait_for_workers=False)
+    return PrefixStore(f"dynascope/{launch}", store)
+
+
 class Exchange:
     """The connection of this process to the store of its job; each method raises torch's DistError when that fails."""
 
     def __init__(self, job: JobStore, launch: str) -> None:
         """Connect; `launch` distinguishes the restarts of a job."""
-        from torch.distributed import PrefixStore, TCPStore  # not every torch is built with them
-
         self.rank, self.groups = job.rank, job.groups
-        # a client of its own: a clone in the rank that has the server would keep the server's port open
-        store = TCPStore(job.host, job.port, None, False, timeout=_SECONDS, wait_for_workers=False)
-        self._store: Any = PrefixStore(f"dynascope/{launch}", store)
+        self._store = connected(job, launch)
         self._store.set(self._alive, b"")
         self._left_calls: deque[str] = deque()
         self._told: dict[str, dict[str, str]] = {}
@@ -81,9 +94,13 @@ class Exchange:
     def _alive(self) -> str:
         return f"alive/{self.rank}"
 
+    def members(self, group: str) -> str:
+        """Return the ranks of a process group; "" where this rank has one group alone."""
+        return members_of(group, self.groups)
+
     def compare(self, call: TracedCall) -> Iterator[Disagreement]:
         """Leave what is known of a call, and yield how it differs from what others have left."""
-        self._store.wait([self._alive], _SECONDS)  # the questions below have no time-out of their own
+        self._store.wait([self._alive], SECONDS)  # the questions below have no time-out of their own
         if call.number and self._store.check([_apart(call)]):
             return
         computed = decisions(call.parts) if call.is_over else ""
@@ -112,8 +129,11 @@ class Exchange:
         name, collectives = f"{_name(call)}/{group}", call.collectives(group)
         told = {f"{name}/{number}": digest for number, digest in enumerate(running(collectives))}
         if call.is_over:
+            of_all = [each for part in call.parts for each in part.collectives]
             gradients = ",".join(sorted(call.gradients.get(group, ())))
-            told[f"{name}/end"] = "\0".join([str(len(collectives)), *of_inputs(collectives), computed, gradients])
+            told[f"{name}/end"] = "\0".join(
+                [str(len(collectives)), *of_inputs(collectives, of_all), computed, gradients]
+            )
         return told
 
     def _compared(self, call: TracedCall, group: str, told: dict[str, str]) -> Iterator[Disagreement]:
@@ -144,7 +164,7 @@ class Exchange:
         if used != their_used:
             our_set, their_set = ({*each.split(",")} - {""} for each in (used, their_used))
             return Disagreement(rank, group, None, gradients=(sorted(our_set - their_set), sorted(their_set - our_set)))
-        return Disagreement(rank, group, None, is_reordered=inputs == their_inputs and order != their_order)
+        return Disagreement(rank, group, None, is_reordered=is_reordered((order, inputs), (their_order, their_inputs)))
 
     def _first(self, key: str, text: str) -> tuple[str, int]:
         """Return what is at a key, and which rank left it; leave `text` where there is nothing."""
@@ -174,12 +194,17 @@ class Exchange:
         return False
 
     def tells(self, call: TracedCall, group: str, what: str) -> bool:
-        """Whether this rank is the first that tells it of a call."""
+        """Whether this rank is the first that tells it of a call, of a process group or of all ("")."""
         return self._first(f"{_name(call)}/{group}/told/{what}", "")[1] == self.rank
 
     def leave_divergence(self, call: TracedCall, group: str, found: Divergence) -> None:
         """Leave a difference for ranks of a group that compile this call later."""
         self._store.set(f"{_name(call)}/{group}/parts", _encode(found))
+        self.leave_parted(group)
+
+    def leave_parted(self, group: str) -> None:
+        """Leave word that the ranks of a group part, so that it is not told again where they wait."""
+        self._store.set(f"{PARTED}/{group}", b"")
 
     def divergence(self, call: TracedCall) -> Divergence | None:
         """Return what another rank has found of this call, in a group of both."""
@@ -213,7 +238,7 @@ class Exchange:
 
 def _of_function(call: TracedCall) -> str:
     function = call.function
-    return f"{function.path.rpartition('/')[2]}:{function.line}:{function.name}"
+    return f"{function.path.rpartition('/')[2]}:{function.line}:{function.name}:{function.called_at}"
 
 
 def _name(call: TracedCall) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from dynascope.agent.events.torch_names import DISTRIBUTED, NEW_PROCESS_GROUP, RENDEZVOUS, SPLIT_GROUP
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.process_groups import LONGEST_STOP, default_timeout, set_raised_timeouts
-from dynascope.agent.program.import_hooks import when_imported
 
 _SAID = (
     "Process groups of this job wait up to {hours:g} hours for a rank that is stopped, and do not fail after "
@@ -43,7 +42,6 @@ class RaisedTimeouts:
         self._say = say
         self._joined = joined
         self._events = Events()
-        self._not_yet_imported: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._asked: dict[str, timedelta] = {}
         """The time-outs that the program has passed to torch, by the name of the group."""
@@ -54,11 +52,12 @@ class RaisedTimeouts:
 
     def install(self) -> None:
         """Raise the time-outs of groups that the program makes from now on."""
-        self._not_yet_imported = when_imported(DISTRIBUTED, self._wrap)
+        self._events.call_instead(RENDEZVOUS, self._meet)
+        self._events.call_instead(NEW_PROCESS_GROUP, self._make)
+        self._events.call_instead(SPLIT_GROUP, self._split)
 
     def remove(self) -> None:
         """Leave the groups alone that the program makes from now on."""
-        self._not_yet_imported()
         self._events.remove()
 
     def restore(self) -> None:
@@ -66,11 +65,6 @@ class RaisedTimeouts:
         with self._lock:
             self._is_over = True
             set_raised_timeouts(self._asked, self._store)
-
-    def _wrap(self) -> None:
-        self._events.call_instead(RENDEZVOUS, self._meet)
-        self._events.call_instead(NEW_PROCESS_GROUP, self._make)
-        self._events.call_instead(SPLIT_GROUP, self._split)
 
     def _meet(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for the other ranks, one of which may be stopped before it joins them."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from dynascope.agent.events.compiles import Ending
 from dynascope.agent.internals.codegen.generated import bytecode_of
 from dynascope.agent.internals.compile import exceptions, failed_guard
-from dynascope.agent.internals.compile.call import arguments_of, keywords_of, layouts_of
+from dynascope.agent.internals.compile.call import arguments_of, elements_of, keywords_of, layouts_of, texts_of
 from dynascope.agent.internals.compile.compile_context import backend_name, dynamic_shapes
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.graph.code import graphs_of
@@ -45,6 +45,7 @@ from dynascope.facts.model import (
     GraphBreak,
     Guard,
     Recompile,
+    Specialization,
     Symbol,
     TracedFact,
 )
@@ -58,10 +59,14 @@ _FAILURE_LINES, _REASON_LINES = 60, 6
 
 def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
     """Return the call; `values`: the arguments by name. Called where Dynamo begins to compile."""
-    arguments = arguments_of(code, values)
-    keywords = keywords_of(code)
-    layouts = layouts_of({**values, **(values.get(keywords) or {})})
-    call = CompiledCall(arguments, dynamic=dynamic_shapes(), keywords=keywords, layouts=layouts)
+    elements = elements_of(code, values)
+    call = CompiledCall(
+        arguments_of(code, values),
+        dynamic=dynamic_shapes(),
+        keywords=keywords_of(code),
+        layouts=layouts_of({**values, **elements}),
+        elements=texts_of(elements),
+    )
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         path = path_of(frame.f_code)
@@ -119,6 +124,7 @@ class CompileRecording:
         """Why earlier compiles could not be used."""
         self._happened: dict[type[Struct], list[TracedFact]] = {}
         self._backend = ""
+        self._is_in_backend = False
         self._began_aside = 0.0
         """When the line's time was paused, for the backend or for other ranks."""
         self._backend_seconds = self._rank_wait_seconds = 0.0
@@ -157,6 +163,7 @@ class CompileRecording:
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = self.shown.compile.backend = backend_name(output)
+        self._is_in_backend = True
         self._graph_sizes.append(graph_size(graph_module))
         self.pause_line()
         self.collectives.add(graph_module)
@@ -169,6 +176,7 @@ class CompileRecording:
         self._began_aside = self._now()
 
     def backend_ends(self) -> None:
+        self._is_in_backend = False
         self._backend_seconds += self._line_continues()
 
     def rank_wait_ends(self) -> None:
@@ -203,11 +211,17 @@ class CompileRecording:
         self._add_break(effect, message, stack)
 
     def graph_break_counted(self, message: str) -> None:
-        """Count a break for Dynamo's counter: the latest one with this message."""
-        for graph_break in reversed(self._breaks.values()):
-            if graph_break.reason == message:
-                graph_break.counted += 1
-                return
+        """Count a break for Dynamo's counter: the latest one with this message.
+
+        Dynamo adds to the message of a break in a generator.
+        """
+        latest = [*reversed(self._breaks.values())]
+        equal = (each for each in latest if each.reason == message)
+        begun = (each for each in latest if each.reason and message.startswith(each.reason))
+        found = next(equal, None) or next(begun, None)
+        if found is not None:
+            found.counted += 1
+            return
         self._add_break("resumed", message, exceptions.traced_stack())
         next(reversed(self._breaks.values())).counted += 1
 
@@ -244,6 +258,8 @@ class CompileRecording:
         frames = _real_frames(stack)
         at = user_stack.innermost(frames) or UserFrame(self._path, self._line, self._function)
         fact.path, fact.line, fact.stack = at.path, at.line, user_stack.tidy_stack(frames)
+        if self._is_in_backend and isinstance(fact, Specialization):
+            fact.backend = self._backend
         known = self._happened.setdefault(type(fact), [])
         if fact not in known:
             known.append(fact)

@@ -183,7 +183,7 @@ class _Recording:
 
         if has_compiled():
             return None
-        return RankComparison(lambda text: self.say(text), waits=self.say is this_process.say)
+        return RankComparison(lambda text: self.say(text), self.write_later, waits=self.say is this_process.say)
 
     def write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""

@@ -6,11 +6,11 @@ import threading
 import time
 import types
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Concatenate, ParamSpec
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
+from dynascope.agent.events.collectives import CollectiveEvents, FsdpEvents
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
@@ -26,7 +26,6 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
 from dynascope.agent.ranks.comparison import RankComparison
 from dynascope.agent.recorder.asked_lines import AskedLines
@@ -97,25 +96,23 @@ class Recorder:
         self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
-        later: dict[str, Callable[[], Events]]
-        captures = partial(CaptureEvents, self._captured, lambda: this_threads_clock().now(), failures)
-        later = {torch_names.COMPILED_AUTOGRAD: captures}
+        self._hooks.append(CaptureEvents(self._captured, lambda: this_threads_clock().now(), failures))
         if keeps_generated:
-            later |= form_hooks(recorded_forms(self._form_made), failures)
-        later |= {
-            name.module: partial(SkippedCudaGraphs, name, self._cuda_graphs_skipped, failures)
-            for name in torch_names.SKIPPING_CUDA_GRAPHS
-        }
-        self._no_longer_wanted = [when_imported(module, partial(self._install, hook)) for module, hook in later.items()]
-
-    def _install(self, install: Callable[[], Events]) -> None:
-        self._hooks.append(install())
+            self._hooks += form_hooks(recorded_forms(self._form_made), failures)
+        skipped = self._cuda_graphs_skipped
+        self._hooks += [SkippedCudaGraphs(name, skipped, failures) for name in torch_names.SKIPPING_CUDA_GRAPHS]
+        if ranks is not None:
+            called = ranks.at_run_time
+            self._hooks += [
+                CollectiveEvents(called.begins, called.some_communicate, failures),
+                FsdpEvents(failures),
+            ]
 
     def remove(self) -> None:
-        for cancel in self._no_longer_wanted:
-            cancel()
         for hook in self._hooks:
             hook.remove()
+        if self._ranks is not None:
+            self._ranks.at_run_time.end()
 
     @property
     def in_progress(self) -> CompileRecording | None:

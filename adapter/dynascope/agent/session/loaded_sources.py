@@ -5,7 +5,6 @@ Imports no torch before `attach`, which is called when the program imports torch
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 import types
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.documents.documents import Documents
 from dynascope.agent.documents.form_answers import answer
 from dynascope.agent.events.hook_failures import HookFailures, contained
-from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.stops import CompileStops
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
@@ -43,7 +41,6 @@ class LoadedSourceDocuments(TraceObserver):
         self._hooks: list[Events] = []
         self._ended = threading.local()
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
-        self._no_longer_wanted: list[Callable[[], None]] = []
         self.failures = HookFailures(
             lambda trace: send(ConsoleOutput(category="important", output=_FAILED + trace)), "documents"
         )
@@ -59,19 +56,11 @@ class LoadedSourceDocuments(TraceObserver):
         hook.compiles.observe(self)
         failures = self.failures
         self._hooks += [GraphHook(self._graph_done, failures), CodegenEvents(self._graph_ended, failures)]
-        self._hooks.append(BuildEvents(failures))
-        for module, install in hooks(self.documents.later_forms(), self.failures).items():
-            hook_it = functools.partial(self._install, install)
-            self._no_longer_wanted.append(when_imported(module, hook_it))
-
-    def _install(self, install: Callable[[], Events]) -> None:
-        self._hooks.append(install())
+        self._hooks += [BuildEvents(failures), *hooks(self.documents.later_forms(), failures)]
 
     def detach(self) -> None:
         """Stop collecting; existing documents are kept."""
         self._hook = None
-        for cancel in self._no_longer_wanted:
-            cancel()
         for hook in self._hooks:
             hook.remove()
 

@@ -29,7 +29,7 @@ from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.explain import compiles, recompiles
 from dynascope.explain.failures import could_not_compile, not_compiled
 from dynascope.explain.graph_breaks import title
-from dynascope.explain.kinds import FILTERS, KINDS
+from dynascope.explain.kinds import KINDS, noun_of
 from dynascope.explain.problem import first_line
 from dynascope.explain.recompiles import RecompileKind
 from dynascope.facts import break_message, user_stack
@@ -152,7 +152,7 @@ class TimelineObserver(TraceObserver):
         self._add_traced("graph break", title(break_message.parse_all(message)[0]), stack)
 
     def _happened(self, kind: str, fact: TracedFact) -> None:
-        noun, title = FILTERS[kind].noun, KINDS[kind].problem(fact).title
+        noun, title = noun_of(kind), KINDS[kind].problem(fact).title
         self._hook.during_instruction(lambda state, stack: self._add_traced(noun, title, frames_of(stack)))
 
     def _add_recompile(self, kind: RecompileKind, reasons: list[str], frame: Any) -> None:

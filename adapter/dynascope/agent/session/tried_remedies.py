@@ -15,7 +15,8 @@ from dynascope.agent.internals.guards.tree import Changed, changed_numbers, know
 from dynascope.agent.session.failed_guards import Failed, FrameStandIn
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.explain import why as says
-from dynascope.explain.remedies import STAYS, remedies
+from dynascope.explain.remedies import remedies
+from dynascope.explain.size_remedies import STAYS
 from dynascope.facts.recompiles.guarded_value import GuardedValue, number_wanted
 from dynascope.facts.recompiles.relations import relations
 

@@ -29,41 +29,57 @@ TIMEOUT = 20.0
 
 async def attend(
     client: Client, configuration: dict[str, Any], inherited: dict[str, object], token: str | None
-) -> None:
-    """Handle debugpy's `debugpyAttach` event; its body is the child's attach configuration.
+) -> bool:
+    """Handle debugpy's `debugpyAttach` event, and return whether the client started a session.
 
-    `inherited` are arguments of the parent that the child's configuration gets too, `token` is for debugpy's port.
+    The event's body is the child's attach configuration.
+
+    `inherited` are arguments of the parent that the child's configuration gets too; `token` is for debugpy's port.
     """
-    configuration.pop("env", None)  # the parent's `launch` had it; the child runs already, and may have secrets in it
     if _is_helper(configuration["subProcessId"]):
-        await _let_run(configuration, token)
-        return
+        await let_run(configuration, token)
+        return False
     if client.starts_sessions:
-        child = configuration | {"type": "dynascope", "request": "attach", **inherited}
-        if token is not None:
-            child["token"] = token
-        child["name"] = _name(configuration)
+        child = of_child(configuration, inherited, token)
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
-            return
+            return True
         logger.warning("the client did not start a session for a child process: %s", response.message)
     elif not client.knows_of_children:
         client.knows_of_children = True
         told = RUNS_ON.format(configuration["subProcessId"])
         client.event("output", {"category": client.category("console"), "output": told})
-    await _let_run(configuration, token)
+    await let_run(configuration, token)
+    return False
 
 
-def _name(configuration: dict[str, Any]) -> str:
+def of_child(configuration: dict[str, Any], inherited: dict[str, object], token: str | None) -> dict[str, Any]:
+    """Return the configuration of a child's session."""
+    child = configuration | {"type": "dynascope", "request": "attach", **inherited, "name": name(configuration)}
+    child.pop("env", None)  # the parent's `launch` had it; the child runs already, and may have secrets in it
+    return child if token is None else child | {"token": token}
+
+
+def name(configuration: dict[str, Any]) -> str:
     """Return "Rank 1 (pid 4711)" for a rank of a distributed job, else debugpy's name."""
+    pid = configuration["subProcessId"]
+    rank = _environment(pid).get("RANK")
+    return str(configuration["name"]) if rank is None else f"Rank {rank} (pid {pid})"
+
+
+def local_rank(pid: int) -> int | None:
+    """Return the local rank of a process (`LOCAL_RANK` of torchrun); None where it is no rank."""
+    number = _environment(pid).get("LOCAL_RANK", "")
+    return int(number) if number.isdecimal() and not _is_helper(pid) else None
+
+
+def _environment(pid: int) -> dict[str, str]:
     import psutil  # type: ignore[import-untyped]
 
-    pid = configuration["subProcessId"]
     try:
-        rank = psutil.Process(pid).environ().get("RANK")
+        return dict(psutil.Process(pid).environ())
     except psutil.Error:
-        rank = None
-    return str(configuration["name"]) if rank is None else f"Rank {rank} (pid {pid})"
+        return {}
 
 
 def _is_helper(pid: int) -> bool:
@@ -76,7 +92,7 @@ def _is_helper(pid: int) -> bool:
     return is_torchs(line)
 
 
-async def _let_run(configuration: dict[str, Any], token: str | None) -> None:
+async def let_run(configuration: dict[str, Any], token: str | None) -> None:
     """Attach to the child and disconnect again."""
     address = Address(**configuration["connect"])
     try:

@@ -14,6 +14,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program import attach, child_processes, launch
 from dynascope.dap.program.compile_status import compile_on
 from dynascope.dap.program.program import Program, decode_body
+from dynascope.dap.program.ranks_without_sessions import BEYOND, RankWithoutSession
 from dynascope.dap.program.stops import merged_stopped
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.launch_arguments import INHERITED, AttachArguments, LaunchArguments
@@ -27,6 +28,7 @@ class DebugpyEvents:
         self._program = program
         self._token = token
         self.initialized = asyncio.Event()
+        self.ranks_without_sessions: list[RankWithoutSession] = []
         self.start_failed: Callable[[str], None] = lambda reason: None
         """Ends `launch` or `attach` with an error, as soon as it is known to have failed."""
         self._handlers: dict[str, Callable[[Envelope], bool]] = {
@@ -63,10 +65,24 @@ class DebugpyEvents:
         return True
 
     def _child_process(self, message: Envelope) -> bool:
-        program = self._program
-        child = decode_body(message), self._inherited(), self._token()
-        program.in_background(child_processes.attend(program.client, *child))
+        self._program.in_background(self._attend(decode_body(message)))
         return False
+
+    async def _attend(self, configuration: dict[str, Any]) -> None:
+        program, inherited, token = self._program, self._inherited(), self._token()
+        local_rank = child_processes.local_rank(configuration["subProcessId"])
+        if local_rank is None or local_rank < program.arguments.rank_sessions or not program.client.starts_sessions:
+            started = await child_processes.attend(program.client, configuration, inherited, token)
+            program.has_child_sessions |= started
+            return
+        if not self.ranks_without_sessions:
+            told = BEYOND.format(program.arguments.rank_sessions)
+            program.event("output", {"category": program.client.category("console"), "output": told})
+        rank = RankWithoutSession(child_processes.name(configuration), program.client)
+        self.ranks_without_sessions.append(rank)
+        child = child_processes.of_child(configuration, inherited, token)
+        if not await rank.attach(type(program), child):
+            await child_processes.let_run(configuration, token)
 
     def _stopped(self, message: Envelope) -> bool:
         program = self._program

@@ -80,6 +80,8 @@ class Program(ABC):
         self.ready = False
         """Whether the client has got `initialized`."""
         self.configured = False
+        self.has_child_sessions = False
+        """Whether the client has started sessions for child processes."""
         self.over = False
         """Whether the session has released the program: nothing more may be started."""
         self.quiet = False
@@ -263,6 +265,8 @@ class Program(ABC):
             case SourcesLoaded():
                 self._sources_changed("new", notice.sources)
                 self._sources_changed("removed", notice.removed)
+            case BreakpointChanged(never_hit=True, compiled=False) if self.has_child_sessions:
+                pass  # as a launcher of ranks: the sessions of its children tell it of theirs
             case BreakpointChanged():
                 entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
                 if entry is not None:

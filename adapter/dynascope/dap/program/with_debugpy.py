@@ -236,6 +236,7 @@ class ProgramWithDebugpy(Program):
 
     async def end(self, terminate: bool) -> None:
         self.over = True
+        await asyncio.gather(*(each.end(terminate) for each in self._events.ranks_without_sessions))
         # the agent first: its breakpoints must be gone before pydevd resumes any thread
         self.leave_agent(detach=not terminate)
         if self._listener is not None:

@@ -15,8 +15,18 @@ from msgspec import Raw, field
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions
 from dynascope.wire.dap import DapStruct, Source, StackFrame
 
-INHERITED = ("record", "history", "debugDynamo", "compiledAutograd", "raiseTimeouts", "exceptionFilters")
-"""The agent's arguments, which the sessions of child processes have as well."""
+RANK_SESSIONS = 16
+"""How many ranks of a machine have sessions of their own by default: an editor has an adapter for each."""
+INHERITED = (
+    "record",
+    "history",
+    "debugDynamo",
+    "compiledAutograd",
+    "raiseTimeouts",
+    "exceptionFilters",
+    "rankSessions",
+)
+"""Dynascope's arguments that the sessions of child processes have as well."""
 OURS = ("runtime", "token", *INHERITED)
 
 
@@ -58,6 +68,8 @@ class StartArguments(DapStruct):
     """A backend's name, or True for `inductor`: the program's backwards are captured and compiled with it."""
     raise_timeouts: bool | None = None
     """Whether process groups wait for a rank that is stopped; None: in child processes, which are debugged together."""
+    rank_sessions: int = RANK_SESSIONS
+    """How many ranks on this machine get sessions of their own; the others are only recorded and compared."""
     token: str | None = None
     exception_filters: list[ExceptionFilterOptions] = field(default_factory=list)
     """The agent's filters that are on besides the client's, whose user interface may not offer them."""

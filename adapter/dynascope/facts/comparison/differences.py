@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from dynascope.facts.comparison.trail import Decision, DecisionKind, TracedCompile, TracedPlace
+from dynascope.facts.recompiles.guarded_value import readable
 
 DifferenceKind = DecisionKind | Literal["branch"]
 """`branch`: which line each compile traces next."""
@@ -20,6 +21,8 @@ DifferenceKind = DecisionKind | Literal["branch"]
 _NUMBERED = re.compile(r"\b(__\w+?)_\d+\b")
 """A name that Dynamo makes for a compile: `__builtins_dict___45`."""
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
+_INNER = ("_modules", "_parameters", "_buffers", "__dict__", "size", "item")
+"""Attributes in which a module or object keeps what the program names."""
 _ORDER: tuple[DecisionKind, ...] = ("break", "value", "symbol", "operation", "guard")
 """Which of several decisions is named first: what others follow from."""
 _CONDITIONS = ("symbol", "guard")
@@ -45,6 +48,12 @@ class Difference(Struct, kw_only=True):
     because: list[Difference] = field(default_factory=list)
     """For a branch, the conditions at its line that differ."""
 
+    @property
+    def name(self) -> str:
+        """Return the last name in its subject: `sync` of `cfg['sync']`."""
+        words = [each for each in _WORD.findall(readable(self.subject)) if each not in _INNER]
+        return words[-1] if words else ""
+
 
 class Comparison(Struct, kw_only=True):
     """The result of comparing two compiles line by line."""
@@ -55,6 +64,8 @@ class Comparison(Struct, kw_only=True):
     """How many lines both traced, one after the other, before they went different ways."""
     differences: list[Difference]
     """The first difference of each kind, in order, up to where the two go different ways."""
+    decided: list[Difference] = field(default_factory=list)
+    """All values and guards that differ, in order, up to there."""
 
     @property
     def first(self) -> Difference | None:
@@ -64,6 +75,7 @@ class Comparison(Struct, kw_only=True):
 def compare(left: TracedCompile, right: TracedCompile) -> Comparison:
     """Compare two compiles of one function line by line."""
     found: dict[DifferenceKind, Difference] = {}
+    decided: list[Difference] = []
     row = -1
     for row in count():
         sides = [compile.lines[row] if row < len(compile.lines) else None for compile in (left, right)]
@@ -74,13 +86,14 @@ def compare(left: TracedCompile, right: TracedCompile) -> Comparison:
             row += 1
             break  # what is decided at this line, and after it, is not known yet
         here = list(_decided(left, right, row, sides[0].decisions, sides[1].decisions))
+        decided += [each for each in here if each.kind in ("value", "guard")]
         parts = _parts(nexts, here, left, right, row)
         for each in parts:
             found.setdefault(each.kind, each)
     differences = list(found.values())
     if not differences and left.lines and left.has_guards and right.has_guards:
         differences = list(_other_guards(left, right))
-    return Comparison(left=left, right=right, common=row, differences=differences)
+    return Comparison(left=left, right=right, common=row, differences=differences, decided=decided)
 
 
 def not_read(comparison: Comparison, side: int) -> list[str]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
+from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, value_read
 from dynascope.facts.comparison.recorded import traced
-from dynascope.facts.comparison.trail import TracedCompile, Trail
+from dynascope.facts.comparison.trail import TracedCompile, TracedLine, Trail
 from dynascope.facts.user_stack import UserFrame
 
 _ORDERED = ("symbol", "operation")
 _NOT_ALIKE = ("value", "guard")
 """Kinds of decisions that differ in ranks that do the same: each has data of its own."""
 _TOLD_GUARDS = (
+    "TYPE_MATCH",
     "CONSTANT_MATCH",
     "EQUALS_MATCH",
     "BOOL_MATCH",
@@ -31,7 +34,8 @@ _TOLD_GUARDS = (
     "SET_CONTAINS",
     "SET_NOT_CONTAINS",
 )
-"""Kinds of guards on a value that another rank could have, without addresses."""
+"""Kinds of guards on a value that another rank could have."""
+_ADDRESS = re.compile(r", \d+\)(?=, type=)")
 
 
 class Collective(Struct, frozen=True, array_like=True):
@@ -49,11 +53,19 @@ class Collective(Struct, frozen=True, array_like=True):
     """The user's lines at which it is called, the innermost last."""
     is_dynamic: bool = False
     """Whether a size of that tensor may differ in other calls."""
+    computed: str = ""
+    """A digest of how that tensor is computed from inputs of the graph; "" where it was not looked at."""
+    after: str = ""
+    """A digest of the collectives, of all groups, from whose results that tensor is computed; "" without such."""
 
     @property
     def text(self) -> str:
         """Return what has to be alike in all ranks of the group."""
-        return f"{self.operation} of {self.takes}"
+        return f"{self.operation} of {self.takes}" if self.takes else self.operation
+
+
+PartName = tuple[str, str, int, int | None]
+"""The file, the function, its line, and the line from which it is compiled after a graph break."""
 
 
 class PartOfCall(Struct, array_like=True):
@@ -64,9 +76,11 @@ class PartOfCall(Struct, array_like=True):
     guards: list[model.Guard]
     trail: Trail
     collectives: list[Collective]
+    called_at: tuple[str, int] | None = None
+    """The path and the line from which the function is called."""
 
     @property
-    def name(self) -> tuple[str, str, int, int | None]:
+    def name(self) -> PartName:
         """Return what it is a compile of, the same in all ranks."""
         made = self.compile
         return os.path.basename(made.path), made.function, made.line, made.resumes_at
@@ -86,11 +100,15 @@ class Parting(Struct):
 
 def part_of(facts: model.CompileFacts, trail: Trail, collectives: list[Collective]) -> PartOfCall:
     """Return a compile with what can be compared with another rank's, and no more."""
-    guards = [
-        each if each.kind in _TOLD_GUARDS else model.Guard(path="", line=0, expression="", kind="", code=[])
-        for each in facts.guards
-    ]
-    return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives)
+    guards = [_without_addresses(each) for each in facts.guards]
+    called_at = (facts.call.path, facts.call.line) if facts.call is not None and facts.call.path else None
+    return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives, called_at)
+
+
+def _without_addresses(guard: model.Guard) -> model.Guard:
+    if guard.kind not in _TOLD_GUARDS:
+        return model.Guard(path="", line=0, expression="", kind="", code=[])
+    return structs.replace(guard, code=[_ADDRESS.sub(", 0)", each) for each in guard.code])
 
 
 def decisions(parts: Iterable[PartOfCall]) -> str:
@@ -114,11 +132,106 @@ def running(collectives: Iterable[Collective], told: str = "") -> Iterator[str]:
         yield told
 
 
-def of_inputs(collectives: Sequence[Collective]) -> tuple[str, str]:
-    """Return digests of what the collectives take, in their order and in any."""
-    told = [f"{each.text} {each.inputs}" for each in collectives]
-    in_order, in_any = (hashlib.blake2b("\n".join(each).encode(), digest_size=8) for each in (told, sorted(told)))
-    return in_order.hexdigest(), in_any.hexdigest()
+def of_inputs(collectives: Sequence[Collective], of_all_groups: Sequence[Collective]) -> tuple[str, str]:
+    """Return digests of what the collectives of a group take, in their order and in any.
+
+    They are three, separated by commas: of the inputs of the graph, of how it is computed from them, and of the
+    collectives before it. The last is in any order that of all groups: which one a rank reduces over first is alike.
+    """
+    in_order, in_any = [], []
+    for told, told_in_any in (
+        ([f"{each.text} {each.inputs}" for each in collectives],) * 2,
+        ([f"{each.text} {each.computed}" for each in collectives],) * 2,
+        tuple([f"{each.text} {each.after}" for each in side] for side in (collectives, of_all_groups)),
+    ):
+        in_order.append(hashlib.blake2b("\n".join(told).encode(), digest_size=8).hexdigest())
+        in_any.append(hashlib.blake2b("\n".join(sorted(told_in_any)).encode(), digest_size=8).hexdigest())
+    return ",".join(in_order), ",".join(in_any)
+
+
+def is_reordered(ours: tuple[str, str], theirs: tuple[str, str]) -> bool:
+    """Whether two ranks take the same in another order, as `of_inputs` tells it of each."""
+    sides = zip(*(text.split(",") for text in (*ours, *theirs)), strict=True)
+    return any(order != their_order and taken == their_taken for order, taken, their_order, their_taken in sides)
+
+
+def first_of_shifted(ours: Sequence[Collective], theirs: Sequence[Collective], number: int) -> int:
+    """Return the number of the collective that one rank calls more.
+
+    They are alike up to `number`. A rank that calls one more, on a tensor of the same size, calls the next ones later:
+    their lines tell.
+    """
+    first = number
+    lines = [[each.stack for each in side] for side in (ours, theirs)]
+    while first and lines[0][first - 1] != lines[1][first - 1]:
+        first -= 1
+    for one, other in (lines, lines[::-1]):
+        if first < number and one[first:number] == other[first + 1 : number + 1]:
+            return first
+    return number
+
+
+def parting_before(
+    ours: Sequence[PartOfCall],
+    theirs: Sequence[PartOfCall],
+    names: tuple[str, str],
+    at: tuple[Collective | None, Collective | None],
+) -> Parting | None:
+    """Return the branch that leads to a collective of one rank; else where they part first.
+
+    `at` are the collectives that differ. Where both call one at the same line with another tensor or setting, it is
+    the value that makes the difference. Other differences before may do no harm.
+    """
+    if at == (None, None):
+        return first_parting(ours, theirs, names)
+    sides = _merged(names[0], ours), _merged(names[1], theirs)
+    if at[0] is not None and at[1] is not None and at[0].stack == at[1].stack:
+        texts = [" ".join([each.text, *each.inputs]) for each in at if each is not None]
+        found = value_of(*sides, (texts[0], texts[1]))
+    else:
+        lines = [line for each in at if each is not None for line in each.stack]
+        found = branch_to(*sides, _parted_lines(*at)) or value_read(*sides, lines)
+    if found is not None:
+        return Parting(ours[0], theirs[0], None, *found)
+    return first_parting(ours, theirs, names)
+
+
+def _merged(name: str, parts: Sequence[PartOfCall]) -> TracedCompile:
+    """Return the compiles of a call as one, whose lines follow each other as they run.
+
+    A graph break then is no end, so that a rank that breaks its graph can be compared with one that does not.
+    """
+    made = [_traced(name, part) for part in parts]
+    lines = []
+    for part, each in zip(parts, made, strict=True):
+        is_called = part.name[:3] != parts[0].name[:3]
+        lines += [_deeper(line) for line in each.lines] if is_called else each.lines
+    symbols = {symbol: source for each in made for symbol, source in each.symbols.items()}
+    has_guards = all(each.has_guards for each in made)
+    return structs.replace(
+        made[0], lines=lines, end=made[-1].end, failure=made[-1].failure, symbols=symbols, has_guards=has_guards
+    )
+
+
+def _deeper(line: TracedLine) -> TracedLine:
+    """Return a line of a function that is called, at its depth in the call."""
+    return TracedLine(structs.replace(line.place, depth=line.place.depth + 1), line.decisions)
+
+
+def _parted_lines(ours: Collective | None, theirs: Collective | None) -> CallLines:
+    """Return the lines that lead each to its collective, the outermost that differ.
+
+    Both may call one function that calls it.
+    """
+    one, other = ((() if each is None else each.stack) for each in (ours, theirs))
+    differing = (at for at, (our, their) in enumerate(zip(one, other, strict=False)) if our != their)
+    number = next(differing, len(one) + len(other))
+    return _line(one, number), _line(other, number)
+
+
+def _line(stack: Sequence[UserFrame], number: int) -> UserFrame | None:
+    """Return a line of a stack, the last one where it has less."""
+    return stack[min(number, len(stack) - 1)] if stack else None
 
 
 def first_parting(ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], names: tuple[str, str]) -> Parting | None:
@@ -136,13 +249,17 @@ def first_parting(ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], name
 
 
 def differing_values(
-    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], names: tuple[str, str]
+    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], names: tuple[str, str], of: set[str] | None = None
 ) -> Parting | None:
-    """Return the first value that differs between ranks that trace the same lines."""
+    """Return the first value that differs between ranks that trace the same lines.
+
+    `of`: the names of which one has to be; all without it.
+    """
     for our, their in zip(ours, theirs, strict=False):
         comparison = compare(_traced(names[0], our), _traced(names[1], their))
-        if comparison.differences:
-            return Parting(our, their, None, comparison, comparison.differences[0])
+        differing = comparison.differences if of is None else [each for each in comparison.decided if each.name in of]
+        if differing:
+            return Parting(our, their, None, comparison, differing[0])
     return None
 
 

@@ -153,9 +153,10 @@ class LaterForm(Struct):
     """How many characters of the text were not kept."""
 
 
-def bounded(text: str) -> str:
-    """Return a text of at most TEXT_KEPT characters; one that is cut ends with `…`."""
-    return text if len(text) <= TEXT_KEPT else f"{text[: TEXT_KEPT - 1]}…"
+def bounded(text: str, most: int | None = None) -> str:
+    """Return a text of at most so many characters, `TEXT_KEPT`; one that is cut ends with `…`."""
+    most = TEXT_KEPT if most is None else most
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 _MEMBER = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")

@@ -7,106 +7,19 @@ Nor does one that has only returned to what an older compile was made for: that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field, structs
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, number_wanted, readable, wanted
-from dynascope.facts.recompiles.relations import relations
-from dynascope.facts.recompiles.spared import Spared, calls, changed, differing_numbers, spared_by
-
-Keyed = Literal["dict", "keywords"]
-"""A dict of the program, or the `**kwargs` of a function."""
-
-
-class Served(Struct, frozen=True):
-    """A compile in which a size or number is dynamic."""
-
-    compile_id: str
-    symbol: model.Symbol
-    conditions: Sequence[str]
-    """Its shape guards."""
-
-
-class Known(Struct, frozen=True, kw_only=True):
-    """The facts, besides failed guards, on which advice about a recompile depends."""
-
-    conditions: Sequence[str] | None = None
-    """The shape guards of the compile that follows (`SHAPE_ENV`); None: unknown."""
-    together: Sequence[str] = ()
-    """The other sizes and numbers that changed in the same calls; used where there are no shape guards."""
-    is_fixed: bool = False
-    """Whether the code holds the size to what it is, also where it would be dynamic."""
-    dynamic: bool | None = None
-    """The value of `torch.compile(dynamic=…)` that has the effect of the settings; None also if unknown."""
-    is_rest: bool = False
-    """Whether it is a resume function's."""
-    compile_id: str = ""
-    """The id of the newest compile that the value has caused; "" where it is not recorded."""
-    is_static: bool = False
-    """Whether a guard of that compile wants the value to be what it was."""
-    served: tuple[Served, ...] = ()
-    """The compiles in which the size or number is dynamic, the newest last."""
-    is_dynamic_now: bool = False
-    """Whether it is dynamic in the compile in progress."""
-    keyed: Keyed | None = None
-    """Whether the guarded length or keys are of a dict or of `**kwargs`; None: of neither."""
-    spared: Spared | None = None
-    """The compiles of the function that it would have spared to make the value dynamic at once; None: unknown."""
-
-
-NOTHING = Known()
-
-
-def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) -> Known:
-    """Return what is recorded of the compile that a changed value has caused."""
-    conditions = shape_guards(facts)
-    symbols = (each for each in facts.symbols if is_dynamic(each, subject))
-    return Known(
-        conditions=conditions,
-        is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
-        dynamic=None if facts.call is None else facts.call.dynamic,
-        is_rest=is_rest,
-        compile_id=facts.compile.compile_id,
-        is_static=_is_static(facts, subject, conditions),
-        served=tuple(Served(facts.compile.compile_id, each, conditions) for each in symbols)[:1],
-        keyed=_keyed(facts, subject),
-    )
-
-
-def shape_guards(facts: model.CompileFacts) -> list[str]:
-    """Return the conditions on sizes and numbers (`SHAPE_ENV`)."""
-    return [code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code]
-
-
-def _is_static(facts: model.CompileFacts, subject: GuardedValue, conditions: Sequence[str]) -> bool:
-    """Whether a compile is for one number of a value alone; sizes are, unless they are dynamic."""
-    of_value = (each for each in facts.guards if readable(each.expression) == subject.text)
-    fixed = any(each.kind in ("EQUALS_MATCH", "CONSTANT_MATCH") for each in of_value)
-    held = (each for each in conditions if readable(each).partition(" == ")[0] == subject.text)
-    return subject.kind == "size" or fixed or any(number_wanted(each) is not None for each in held)
-
-
-def is_dynamic(symbol: model.Symbol, subject: GuardedValue) -> bool:
-    """Whether it is the symbol of a guarded value, and stands for more than a number."""
-    return _stands_for_more(symbol) and any(readable(origin) == subject.text for origin in symbol.origins)
-
-
-def _stands_for_more(symbol: model.Symbol) -> bool:
-    return number_wanted(symbol.replacement or "") is None
-
-
-def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
-    if facts.call is not None and facts.call.keywords == subject.expression:
-        return "keywords"
-    dicts = (each.expression for each in facts.guards if each.kind == "DICT_KEYS_MATCH")
-    return "dict" if any(readable(each) == readable(subject.expression) for each in dicts) else None
-
+from dynascope.facts.recompiles.changed_too import instead, want_alike
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, wanted
+from dynascope.facts.recompiles.known import NOTHING, Known, Served, of_compile, shape_guards, stands_for_more
+from dynascope.facts.recompiles.relations import is_number, relations
+from dynascope.facts.recompiles.spared import Spared, calls, changed, differing_dtypes, differing_numbers, spared_by
 
 _WHAT_IT_IS = ("value", "type", "identity")
-_ON_RECORD = ("size", "value", "length", "keys")
+_ON_RECORD = ("size", "value", "length", "keys", "dtype")
 """Kinds on which advice takes into account what is recorded."""
 _ASKED = 4
 """The number of compiles, the newest, in which a symbol of the value is looked for."""
@@ -189,7 +102,10 @@ def causes(
         resumes = {number: each.resumes_at for number, each in compiles.items()}
     found: dict[Hashable, Cause] = {}
     names: dict[Hashable, dict[str, None]] = {}
-    in_order = sorted(recompiles, key=lambda each: each.compile)
+    numbers = {(each.run, each.compile_id): number for number, each in compiles.items()}
+    in_order = [
+        _instead(each, compiles, numbers, recorded) for each in sorted(recompiles, key=lambda each: each.compile)
+    ]
     told = _told(in_order, compiles)
     for each in in_order:
         subject = guarded_value(each.guard)
@@ -201,15 +117,30 @@ def causes(
             cause.caused.add(each.compile)
         if subject.kind != "other" or key not in names:
             names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
-    numbers = {(each.run, each.compile_id): number for number, each in compiles.items()}
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
         cause.known = _known(cause, numbers, recorded)
+        cause.known = structs.replace(cause.known, caller=_compiled_caller(cause, compiles, recorded))
     for cause, of_cause in _spared([*found.values()], compiles, recorded):
         cause.known = structs.replace(cause.known, spared=of_cause)
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
+
+
+def _instead(
+    entry: model.Recompile,
+    compiles: Mapping[int, model.Compile],
+    numbers: Mapping[tuple[int, str], int],
+    recorded: Callable[[int], model.CompileFacts | None],
+) -> model.Recompile:
+    """Return the failed guard; for one of a size, that of another value that changed, too."""
+    compile = compiles.get(entry.compile)
+    number = None if compile is None else numbers.get((compile.run, entry.failed_compile_id))
+    if number is None or entry.limit_reached or guarded_value(entry.guard).kind not in ("size", "value"):
+        return entry
+    failed, made = recorded(number), recorded(entry.compile)
+    return entry if failed is None or made is None else instead(entry, failed, made)
 
 
 def _known(
@@ -234,9 +165,47 @@ def _known(
         if (facts := recorded(number)) is not None
     }
     newest = known.get(failed[-1], Known(is_rest=is_rest))
-    together = _changed_together(cause, run, numbers, recorded) if newest.dynamic is False else ()
+    fixed = [each for each in known.values() if each.is_fixed] if subject.kind == "value" else []
+    is_told = newest.dynamic is False or subject.kind == "dtype"
+    together = _changed_together(cause, run, numbers, recorded) if is_told else ()
     served = tuple(served for each in known.values() for served in each.served)
+    served += _served_later(failed[-1], subject, numbers, recorded) if served else ()
+    # what needs it once does so again, or torch has taken the code from its caches, and not the guard
+    if fixed and not served:
+        latest = fixed[-1]
+        newest = structs.replace(newest, needed_at=latest.needed_at, fixed_in=latest.fixed_in)
     return structs.replace(newest, served=served, together=together)
+
+
+def _served_later(
+    number: int,
+    subject: GuardedValue,
+    numbers: Mapping[tuple[int, str], int],
+    recorded: Callable[[int], model.CompileFacts | None],
+) -> tuple[Served, ...]:
+    """Return the later compiles of a frame, made for another cause, in which a value is dynamic.
+
+    Only the newest, and only those that want the other values to be what this compile wants.
+    """
+    (run, name), newest = next(key for key, each in numbers.items() if each == number), recorded(number)
+    frame = f"{name.partition('/')[0]}/"
+    later = [each for (of_run, id), each in numbers.items() if of_run == run and id.startswith(frame) and each > number]
+    facts = [each for each in map(recorded, later[-2:]) if each is not None]
+    alike = [each for each in facts if newest is not None and want_alike(newest, each)]
+    return tuple(served for each in alike for served in of_compile(each, subject, False).served)
+
+
+def _compiled_caller(
+    cause: Cause, compiles: Mapping[int, model.Compile], recorded: Callable[[int], model.CompileFacts | None]
+) -> str:
+    """Return the function that calls what was compiled again, if Dynamo has traced that, too."""
+    subject, number = guarded_value(cause.first.guard), next(iter(cause.compiles), None)
+    facts = recorded(number) if subject.kind == "size" and number is not None else None
+    if facts is None or facts.call is None:
+        return ""
+    where = facts.compile.run, facts.call.path, facts.call.function
+    traced = any((each.run, each.path, each.function) == where for each in compiles.values())
+    return facts.call.function if traced else ""
 
 
 def _changed_together(
@@ -245,13 +214,15 @@ def _changed_together(
     numbers: Mapping[tuple[int, str], int],
     recorded: Callable[[int], model.CompileFacts | None],
 ) -> list[str]:
-    """Return the other sizes and numbers that changed in the calls that were compiled again."""
+    """Return the other sizes and numbers, or dtypes, that changed in the same calls."""
     names: dict[str, None] = {}
+    subject = guarded_value(cause.first.guard)
+    differing = differing_dtypes if subject.kind == "dtype" else differing_numbers
     for entry in [each for each in cause.entries if each.compile in cause.caused][-_ASKED:]:
         facts, earlier = recorded(entry.compile), recorded(numbers.get((run, entry.failed_compile_id), entry.compile))
         if facts is not None and earlier is not None:
-            names |= dict.fromkeys(differing_numbers(facts, earlier))
-    return [name for name in names if name != guarded_value(cause.first.guard).text]
+            names |= dict.fromkeys(differing(facts, earlier))
+    return [name for name in names if name not in (subject.text, subject.expression)]
 
 
 def _spared(
@@ -278,19 +249,44 @@ def _spared(
         conditions: dict[str, list[str]] = {}
         dynamic: list[tuple[int, set[str], list[str]]] = []
         for of_one in facts:
-            symbols = (symbol for symbol in of_one.symbols if _stands_for_more(symbol))
+            symbols = (symbol for symbol in of_one.symbols if stands_for_more(symbol))
             guards = shape_guards(of_one)
             origins = {readable(origin) for symbol in symbols for origin in symbol.origins}
             conditions |= dict.fromkeys(origins, guards)
             dynamic += [(of_one.compile.id, origins, guards)] if origins else []
         called = calls(facts, failed, dynamic)
-        varying = changed(called) & {*conditions}
+        varying = (changed(called) & {*conditions}) - _needed(facts)
         fits = {name: relations(name, conditions[name]) for name in varying}
         equal = {name: each.fits for name, each in fits.items() if each.is_equal}
+        others = _others(found, compiles, frame, varying)
+        alike = calls(facts, failed, dynamic, others) if others else []
         for cause in of_frame:
             value = guarded_value(cause.first.guard).text
             fitting = {value, *fits[value].fits} & varying if value in fits else ()
-            yield cause, spared_by(called, fitting, varying, equal)
+            spared = spared_by(called, fitting, varying, equal, others, alike)
+            yield cause, structs.replace(spared, held=[each for each in spared.held if each != value])
+
+
+def _needed(facts: Iterable[model.CompileFacts]) -> set[str]:
+    """Return the numbers, not sizes, that Python needs in one of the compiles."""
+    fixed = (origin for each in facts for fact in each.specializations for origin in fact.origins)
+    return {name for name in map(readable, fixed) if is_number(name)}
+
+
+def _others(
+    found: Iterable[Cause], compiles: Mapping[int, model.Compile], frame: Hashable, varying: Collection[str]
+) -> dict[str, str]:
+    """Return the values, not dynamic in any compile, for which a frame was compiled again.
+
+    Each has its name for users: what an object is may be a value by itself, `mode`, or of a guard on its identity.
+    """
+    values: dict[str, str] = {}
+    for cause in found:
+        if any(number in compiles and _frame(compiles[number]) == frame for number in cause.compiles):
+            subject = guarded_value(cause.first.guard)
+            name = readable(subject.expression) if subject.kind in _WHAT_IT_IS else subject.text
+            values |= {subject.text: name, name: name}
+    return {value: name for value, name in values.items() if value not in varying}
 
 
 def _frame(compile: model.Compile) -> Hashable:

@@ -100,6 +100,7 @@ _READABLE = (
     (re.compile(r"\._modules\['(\d+)'\]"), r"[\1]"),
     (re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]"), r".\1"),
     (re.compile(r"\b[GL]\['(\w+)'\]"), r"\1"),
+    (re.compile(r"\bdict\((type\([\w.'\"\[\]]+\))\.__dict__\)\['(\w+)'\]"), r"\1.\2"),
 )
 
 

@@ -15,7 +15,7 @@ _COMPILE_ID = re.compile(r"^([!\d/]+): ", re.ASCII)
 _COMMENT = re.compile(r"# (?P<path>[^#\n]+?):(?P<line>\d+) in ")
 _FRAME = re.compile(r'^  File "(?P<path>[^<].*)", line (?P<line>\d+), in ', re.MULTILINE)
 _HINTS = (
-    re.compile(r"\(HINT: (?!type )(?P<hint>.+?)\)\s*$", re.DOTALL),
+    re.compile(r"\(HINT: (?!type |guard on )(?P<hint>.+?)\)\s*$", re.DOTALL),
     re.compile(r"to avoid specialization (?P<hint>try torch\._dynamo\.decorators\.mark_unbacked\(.*?\))\)", re.DOTALL),
     re.compile(r"Guard failed on a parameter, (?P<hint>consider using .+?)\.?\s*$", re.DOTALL),
 )

@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from dynascope.facts.recompiles.guarded_value import readable
 
+_OTHERS = (2, 3, 17, 64, 1000)
+"""The numbers that are tried for other sizes."""
+EMPTY: Mapping[str, float] = {}
 _TRIED = (*range(2, 64), 1000, 4096)
 """The numbers for which a condition is tried; Inductor bounds some sizes by 4096 on the CPU."""
 
@@ -28,13 +31,23 @@ class Relations(Struct, frozen=True):
     """The other conditions on it alone: `x.size()[0] <= 4096`, `x.size()[0] % 8 == 0`."""
     is_known: bool = False
     """Whether any guard is on it."""
+    read: frozenset[str] = frozenset()
+    """The sizes and numbers that the asked conditions read."""
 
 
-def relations(size: str, conditions: Iterable[str], seen: Collection[float] = ()) -> Relations:
+def is_always_true(condition: str, size: str, numbers: Collection[float], others: Mapping[str, float]) -> bool:
+    """Whether a condition is true for all of these numbers, whatever the other sizes are."""
+    parsed = _parsed(condition)
+    return parsed is not None and _hold(parsed, {size}, numbers, others)
+
+
+def relations(
+    size: str, conditions: Iterable[str], seen: Collection[float] = (), others: Mapping[str, float] = EMPTY
+) -> Relations:
     """Return what the conditions demand of `size`: `x.size()[0]`.
 
-    `seen` are the values that it has had: what is true of all of them parts no compiles, such as the upper bound that
-    Inductor sets to index with 32 bits.
+    `seen` are the values that it has had: what is true of all of them, whatever `others` are, parts no compiles,
+    such as the upper bound that Inductor sets to index with 32 bits.
     """
     parsed = [each for each in map(_parsed, conditions) if each is not None]
     together = {size}
@@ -44,12 +57,14 @@ def relations(size: str, conditions: Iterable[str], seen: Collection[float] = ()
     is_equal = all(each.is_equal for each in about if each.fits)
     equals = together if is_equal else {size}
     asked = [each for each in about if not each.fits and not each.is_harmless and not _leaves_out_few(each, size)]
+    asked = [each for each in asked if not _hold(each, equals, seen, others)]
     return Relations(
         fits=tuple(sorted(together - {size})),
         is_equal=is_equal,
-        asked=tuple(each.text for each in asked if not _hold(each, equals, seen)),
+        asked=tuple(each.text for each in asked),
         conditions=tuple(each.text for each in about if each.values == {size} and not each.is_lowest),
         is_known=any(size in each.values for each in parsed),
+        read=frozenset(name for each in asked for name in each.values),
     )
 
 
@@ -66,17 +81,18 @@ def conditions_on_layout(size: str, conditions: Iterable[str]) -> list[str]:
     return [each.text for each in map(_parsed, conditions) if each is not None and each.values == {offset}]
 
 
-def numbers_served(value: str, conditions: Iterable[str], numbers: Iterable[float]) -> set[float] | None:
-    """Return the numbers for which all conditions on a value alone are true.
+def numbers_served(
+    value: str, conditions: Iterable[str], numbers: Iterable[float], others: Mapping[str, float]
+) -> set[float] | None:
+    """Return the numbers for which all conditions on a value are true.
 
-    The result is None where a condition cannot be read. Conditions between it and others are taken to be true.
+    The conditions may read `others`, which are what they were. The result is None where a condition cannot be read.
+    Equations between it and others are taken to be true.
     """
     parsed = [each for each in map(_parsed, conditions) if each is not None and value in each.values]
-    own = [each for each in parsed if each.values == {value}]
-    if any(not each.fits and not each.is_harmless for each in parsed if each not in own):
-        return None
+    asked = [each.expression for each in parsed if each.values == {value} or not (each.fits or each.is_harmless)]
     try:
-        return {number for number in numbers if all(_evaluated(each.expression, {value: number}) for each in own)}
+        return {number for number in numbers if all(_evaluated(each, {**others, value: number}) for each in asked)}
     except (LookupError, ArithmeticError):
         return None
 
@@ -195,6 +211,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.USub: operator.neg,
@@ -208,13 +225,18 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def _hold(condition: _Condition, equals: Collection[str], seen: Collection[float]) -> bool:
-    """Whether a condition is true for each number that the values have had.
+def _hold(
+    condition: _Condition, equals: Collection[str], seen: Collection[float], others: Mapping[str, float] = EMPTY
+) -> bool:
+    """Whether a condition is true for each number met, whatever the others are.
 
-    It is False where the condition reads other values, or cannot be read.
+    It is False where the condition reads values that are not in `others`, or cannot be read.
     """
+    read = condition.values - {*equals}
+    around = [others, *({**others, **dict.fromkeys(read & {*others}, other)} for other in (_OTHERS if read else ()))]
+    calls = ({**each, **dict.fromkeys(equals, number)} for each in around for number in seen)
     try:
-        return bool(seen) and all(_evaluated(condition.expression, dict.fromkeys(equals, number)) for number in seen)
+        return bool(seen) and all(_evaluated(condition.expression, values) for values in calls)
     except (LookupError, ArithmeticError):
         return False
 
@@ -232,6 +254,8 @@ def _evaluated(node: ast.expr, values: Mapping[str, float]) -> Any:
             func=ast.Attribute(value=ast.Call(func=ast.Name(id="___as_tensor"), args=[operand]), attr="item")
         ):
             return _evaluated(operand, values)  # a float, with torch 2.11
+        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, *_] as operands, keywords=[]):
+            return {"max": max, "min": min}[name](_evaluated(each, values) for each in operands)
         case ast.UnaryOp(op=op, operand=operand):
             return _OPERATORS[type(op)](_evaluated(operand, values))
         case ast.BinOp(left=left, op=op, right=right):

@@ -8,10 +8,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.guarded_value import guarded_value, number_wanted, readable, sizes_seen
+from dynascope.facts.recompiles.guarded_value import (
+    GuardedValue,
+    guarded_value,
+    number_wanted,
+    readable,
+    sizes_seen,
+    wanted,
+)
 from dynascope.facts.recompiles.relations import hold, is_number, is_own_bound
 
+_TYPE = "type("
 _STRIDES = ".stride()"
+_WHOLE = ("value", "requires_grad", "global state", "keys", "type", "identity")
+"""Kinds of values that are compared as a whole."""
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>[\d, ]*)\](?P<device>.*)")
 
 
@@ -49,6 +59,14 @@ class Spared(Struct, frozen=True):
     """The number with marks on all sizes that have changed, and `.contiguous()` on tensors with other strides."""
     relaid: Sequence[str] = ()
     """The tensors whose strides are not alike in all calls."""
+    held: Sequence[str] = ()
+    """Other values that changed in the same calls, so that only with remedies for them any compile is spared."""
+    prefers_marks: bool = False
+    """Whether with these remedies marks spare more than `dynamic=True`."""
+    optional: Sequence[str] = ()
+    """The arguments with sizes to mark that are not passed in all calls."""
+    is_known: bool = True
+    """Whether the conditions of a compile with symbols are known to hold in one of the calls."""
 
     @property
     def needs_layout(self) -> bool:
@@ -66,19 +84,41 @@ def spared_by(
     fitting: Collection[str],
     varying: Collection[str],
     equal: Mapping[str, Collection[str]],
+    others: Mapping[str, str],
+    alike: Sequence[RecordedCall],
 ) -> Spared:
     """Return how many compiles each remedy spares.
 
     `fitting`: a value and those that it must fit; `varying`: all that have changed. `equal` has by size the others that
-    the code wants to be as large.
+    the code wants to be as large. `others` are values that are not dynamic, for which there are recompiles, too,
+    with their names for users; `alike` are the calls without them.
     """
     own, sizes = ([name for name in sorted(names) if _can_be_marked(name)] for names in (fitting, varying))
     strides = {name for call in called for name in call.values if name.endswith(_STRIDES)}
     relaid = [each for each in sorted(strides) if _differs(called, each)]
-    by_layout = len(spared([_contiguous(each, relaid) for each in called], sizes, relaid=relaid)) if relaid else 0
+    by_layout = len(spared([_contiguous(each, relaid) for each in called], sizes, alike=relaid)) if relaid else 0
     tensors = [each.removesuffix(_STRIDES) for each in relaid]
-    by_marks, by_dynamic = len(spared(called, sizes)), len(spared(called, varying, equal))
-    return Spared(len(spared(called, own)), by_marks, sizes, by_dynamic, by_layout, tensors)
+    by_mark, by_marks, by_dynamic = (
+        len(spared(called, own)),
+        len(spared(called, sizes)),
+        len(spared(called, varying, equal)),
+    )
+    held: Sequence[str] = ()
+    prefers_marks = False
+    if others and not max(by_mark, by_marks, by_dynamic, by_layout):
+        with_marks, with_dynamic = spared(alike, sizes, alike=others), spared(alike, varying, equal, others)
+        held = [*dict.fromkeys(others.values())] if with_marks or with_dynamic else ()
+        prefers_marks = len(with_marks) > len(with_dynamic)
+    marked = dict.fromkeys(name.partition(".size()")[0] for name in sizes)
+    optional = [name for name in marked if _is_optional(name, called)]
+    is_known = any(each.fits for each in called)
+    return Spared(by_mark, by_marks, sizes, by_dynamic, by_layout, tensors, held, prefers_marks, optional, is_known)
+
+
+def _is_optional(argument: str, called: Iterable[RecordedCall]) -> bool:
+    """Whether an argument is a tensor in some calls, and not in others."""
+    are_tensors = {f"{argument}.size()[0]" in each.values and argument in each.values for each in called}
+    return len(are_tensors) > 1
 
 
 def _differs(called: Iterable[RecordedCall], strides: str) -> bool:
@@ -98,10 +138,9 @@ def _differs(called: Iterable[RecordedCall], strides: str) -> bool:
 def _contiguous(call: RecordedCall, relaid: Collection[str]) -> RecordedCall:
     """Return the call with contiguous copies of tensors that have other strides."""
     copied = {name.removesuffix(_STRIDES) for name in relaid if name in call.values}
-    values = {name: value for name, value in call.values.items() if name not in relaid}
-    return structs.replace(
-        call, values=values, offsets={name: each for name, each in call.offsets.items() if name not in copied}
-    )
+    offsets = {name: each for name, each in call.offsets.items() if name not in copied}
+    values = {name: each for name, each in call.values.items() if name not in relaid}
+    return structs.replace(call, values=values, offsets=offsets)
 
 
 def _can_be_marked(name: str) -> bool:
@@ -112,27 +151,40 @@ def calls(
     compiles: Iterable[model.CompileFacts],
     recompiles: Mapping[int, list[model.Recompile]],
     dynamic: Iterable[tuple[int, Collection[str], Collection[str]]],
+    without: Collection[str] = (),
 ) -> list[RecordedCall]:
-    """Return the calls for which a frame was compiled in a run.
+    """Return the calls for which a frame was compiled in a run, `without` some of their values.
 
     `recompiles` has failed guards by the number of the compile; `dynamic` has for each compile with symbols its number,
     the values that they stand for, and its conditions.
     """
+    dynamic = [*dynamic]
+    failed = (guarded_value(entry.guard).text for entries in recompiles.values() for entry in entries)
+    varying = {*failed, *(name for _, names, _ in dynamic for name in names)}
+    guarded = {name.partition(".size()")[0] for name in varying}
     made, offsets = [], {}
     for each in compiles:
         if each.call is not None:
             strides = ((f"{name}{_STRIDES}", text) for name, text, _ in each.call.layouts if text)
-            made.append((each.compile, {**dict(_values(each.call.arguments)), **dict(strides)}))
+            made.append((each.compile, {**dict(_values(_passed(each.call, guarded))), **dict(strides)}))
             offsets[each.compile.id] = {name: offset for name, _, offset in each.call.layouts}
     by_id = {compile.compile_id: values for compile, values in made}
+    others: dict[str, None] = {}
     for compile, values in made:  # failed guards also have values that are not arguments
         for entry in recompiles.get(compile.id, ()):
-            replaced = entry.failed_compile_id
-            name, (wanted, met) = guarded_value(entry.guard).text, numbers_of(entry)
-            if met is not None:
-                values.setdefault(name, met)
-            if wanted is not None and replaced in by_id:
-                by_id[replaced].setdefault(name, wanted)
+            subject = guarded_value(entry.guard)
+            then, now = _told_by(entry, subject)
+            if now is not None:
+                values.setdefault(subject.text, now)
+            if then is not None and entry.failed_compile_id in by_id:
+                by_id[entry.failed_compile_id].setdefault(subject.text, then)
+            if isinstance(now, str):
+                others[subject.text] = None
+    for name in others:
+        if name.startswith(_TYPE):  # the argument itself tells its type
+            _add_types(name, [values for _, values in made])
+        _keep_until_changed(name, [values for _, values in made])
+    made = [(compile, {name: each for name, each in values.items() if name not in without}) for compile, values in made]
     numbers = {compile.id: _numbers(values) for compile, values in made}
     known = [
         (number, names, conditions, is_own_bound(conditions, numbers.get(number, {})))
@@ -159,6 +211,32 @@ def _numbers(values: Mapping[str, str | float]) -> dict[str, float]:
     return {name: value for name, value in values.items() if not isinstance(value, str)}
 
 
+def _told_by(entry: model.Recompile, subject: GuardedValue) -> tuple[str | float | None, str | float | None]:
+    """Return the expected and the actual value of a failed guard; None where it is unknown."""
+    numbers = numbers_of(entry)
+    if numbers != (None, None) or subject.kind not in _WHOLE:
+        return numbers
+    now, then = (entry.value or "").partition(": ")[2], wanted(entry.guard, subject) or ""
+    if not now:
+        return numbers
+    return then.removeprefix("be ") if then.startswith("be ") else f"not {now}", now
+
+
+def _add_types(name: str, calls: Iterable[dict[str, str | float]]) -> None:
+    argument = name.removeprefix(_TYPE).removesuffix(")")
+    for values in calls:
+        number = values.get(argument)
+        if isinstance(number, int | float):
+            values.setdefault(name, type(number).__name__)
+
+
+def _keep_until_changed(name: str, calls: Sequence[dict[str, str | float]]) -> None:
+    """Take a value to change only where a guard says so, also in calls in which it is not told."""
+    known = next(values[name] for values in calls if name in values)
+    for values in calls:
+        known = values.setdefault(name, known)
+
+
 def changed(called: Iterable[RecordedCall]) -> set[str]:
     """Return the sizes and numbers that are not the same in all calls."""
     met: dict[str, set[float]] = {}
@@ -170,10 +248,35 @@ def changed(called: Iterable[RecordedCall]) -> set[str]:
 
 def differing_numbers(one: model.CompileFacts, other: model.CompileFacts) -> list[str]:
     """Return the sizes and numbers among the arguments that are not the same in two calls."""
+    first, second = numbers_in(one), numbers_in(other)
+    return [name for name in first if name in second and first[name] != second[name]]
+
+
+def differing_dtypes(one: model.CompileFacts, other: model.CompileFacts) -> list[str]:
+    """Return the tensors among the arguments that have another dtype in another call."""
     first, second = (
-        _numbers(dict(_values(each.call.arguments if each.call is not None else ()))) for each in (one, other)
+        {name: found["dtype"] for name, text in _passed(each.call) if (found := _TENSOR.fullmatch(text)) is not None}
+        if each.call is not None
+        else {}
+        for each in (one, other)
     )
     return [name for name in first if name in second and first[name] != second[name]]
+
+
+def numbers_in(facts: model.CompileFacts) -> dict[str, float]:
+    """Return the sizes and numbers among the arguments of a compile's call."""
+    return _numbers(dict(_values(_passed(facts.call) if facts.call is not None else ())))
+
+
+def _passed(call: model.CompiledCall, guarded: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """Return arguments and their elements as text, with the names that guards give them.
+
+    Of elements only those in `guarded`, if it is passed: what no compile reads may change.
+    """
+    elements = [(name, text) for name, text in call.elements if guarded is None or name in guarded]
+    keywords = {name for name, _ in call.elements if call.keywords and name.startswith(f"{call.keywords}[")}
+    named = [each for each in call.arguments if f"{call.keywords}[{each[0]!r}]" not in keywords]
+    return named + elements
 
 
 def _values(arguments: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str | float]]:
@@ -193,37 +296,40 @@ def numbers_of(entry: model.Recompile) -> tuple[float | None, float | None]:
         wanted, met = sizes
         return wanted, met
     value, _, text = readable(entry.guard).partition(" == ")
-    is_wanted = value == guarded_value(entry.guard).text
-    return number_wanted(text) if is_wanted else None, number_wanted((entry.value or "").rpartition(": ")[2])
+    subject, now = guarded_value(entry.guard), number_wanted((entry.value or "").rpartition(": ")[2])
+    if subject.kind == "length" and entry.guard.startswith("not "):
+        return 0, now
+    return number_wanted(text) if value == subject.text else None, now
 
 
 def spared(
     calls: Sequence[RecordedCall],
     dynamic: Collection[str],
     equal: Mapping[str, Collection[str]] | None = None,
-    relaid: Collection[str] = (),
+    alike: Collection[str] = (),
 ) -> set[int]:
     """Return the numbers of the compiles that are spared if these values are dynamic.
 
     They are dynamic from the first call on. With `dynamic=True`, sizes that are equal in a compiled call get one symbol
     (`ShapeEnv.duck_shape`, 2.0), and have to be equal in other calls, too: so a compile serves others only if the code
-    wants that, as `equal` tells. Strides in `relaid` are taken to be alike. Sizes that are marked, and numbers, have
-    symbols of their own. A compile is counted only where nothing else is known to differ.
+    wants that, as `equal` tells. Values in `alike`, such as strides, are taken not to differ. Sizes that are marked,
+    and numbers, have symbols of their own. A compile is counted only where nothing else is known to differ.
     """
     kept: list[RecordedCall] = []
     for call in calls:
-        if not any(_serves(each, call, dynamic, relaid) and not _shares(each, dynamic, equal) for each in kept):
+        if not any(_serves(each, call, dynamic, alike) and not _shares(each, dynamic, equal) for each in kept):
             kept.append(call)
     return {each.number for each in calls} - {each.number for each in kept}
 
 
-def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str], relaid: Collection[str]) -> bool:
+def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str], alike: Collection[str]) -> bool:
     failed = call.failed.get(compiled.compile_id)
     # Dynamo guards an offset of 2 or more where sizes are dynamic, and none that was 0 or 1
     if any(offset > 1 and call.offsets.get(name, 0) < 2 for name, offset in compiled.offsets.items()):
         return False
     failed_for = "" if failed is None else guarded_value(failed.guard).text
-    if failed_for not in dynamic and f"{failed_for.partition(_STRIDES)[0]}{_STRIDES}" not in relaid:
+    of_strides = f"{failed_for.partition(_STRIDES)[0]}{_STRIDES}"
+    if failed_for not in dynamic and failed_for not in alike and of_strides not in alike:
         return False
     names = {*compiled.values, *call.values}
     differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}

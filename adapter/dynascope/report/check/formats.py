@@ -126,8 +126,7 @@ def _invocation(checked: CheckOutcome) -> dict[str, Any]:
 
 
 def _result(each: Problem, rule: int, checked: CheckOutcome) -> dict[str, Any]:
-    callers = [note.place for note in each.notes if note.kind == "caller" and note.place is not None]
-    related = [{"id": at, **_location(place.path, place.line)} for at, place in enumerate(callers, 1)]
+    related = [{"id": at, **_location(place.path, place.line)} for at, place in enumerate(each.callers, 1)]
     return {
         "ruleId": _rule(each),
         "ruleIndex": rule,

@@ -12,8 +12,8 @@ if rank == 1:
 @compiled
 def step(parts):
     sums = {}
-    for name, part in parts.items():
-        sums[name] = total(part)  # PARTS parts['b']
+    for name, part in parts.items():  # PARTS keys of parts
+        sums[name] = total(part)
     return sums["a"].sum()
 
 

@@ -1,5 +1,7 @@
 """`fully_shard` (FSDP2) gathers the parameters of each block around its compiled forward."""
 
+import time
+
 import torch
 from job import compiled, end, start
 from torch.distributed.device_mesh import init_device_mesh
@@ -30,4 +32,5 @@ for _ in range(3):
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
+time.sleep(7)  # each rank compares what it has called
 end("done")

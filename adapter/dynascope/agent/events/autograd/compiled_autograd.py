@@ -12,7 +12,7 @@ from typing import Any
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd import cache as autograd_cache
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.wrapping import Events, is_found
+from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.autograd import cache_keys
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
@@ -102,12 +102,10 @@ class BackwardEvents(Events):
             torch_names.CREATE_GRAPH_MODULE, lambda module, compiler, *args: observer.graph_made(compiler, module)
         )
         for kind, name in torch_names.HOOK_CALLS.items():
-            if is_found(name):
-                self.call_after(name, functools.partial(self._hook_called, kind))
+            self.call_after(name, functools.partial(self._hook_called, kind))
         for graph_pass, name in torch_names.PASSES.items():
-            if is_found(name):
-                begins, ends = (functools.partial(each, graph_pass) for each in (self._pass_begins, self._pass_ends))
-                self.call_around(name, begins, ends)
+            begins, ends = (functools.partial(each, graph_pass) for each in (self._pass_begins, self._pass_ends))
+            self.call_around(name, begins, ends)
         global _observed
         with _lock:
             _observed = (*_observed, self)
@@ -246,7 +244,7 @@ Captured = Callable[[str, int, float], None]
 
 
 class CaptureEvents(Events):
-    """Call `captured` when a capture has made a graph; construct it once `COMPILED_AUTOGRAD` is imported."""
+    """Call `captured` when a capture has made a graph."""
 
     def __init__(self, captured: Captured, now: Callable[[], float], failures: HookFailures) -> None:
         super().__init__(failures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import itertools
 import os.path
 import sys
 import types
@@ -15,8 +16,8 @@ import torch
 from torch._dynamo import polyfills
 
 from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
-from dynascope.facts.recompiles.causes import Keyed
 from dynascope.facts.recompiles.guarded_value import GuardedValue
+from dynascope.facts.recompiles.known import Keyed
 
 
 def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -30,6 +31,57 @@ def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[
     with torch._C.DisableTorchFunction():
         texts = [(name, _text(values[name])) for name in names]
         return texts + [(name, _text(value)) for name, value in (keywords or {}).items()]
+
+
+def elements_of(code: types.CodeType, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tensors and numbers in containers and objects that are passed, and in the closure.
+
+    They have the names that guards give them, `batch['x']`. No code of the program runs.
+    """
+    parameters = [*code.co_varnames[: _named(code) + bool(code.co_flags & inspect.CO_VARARGS)], keywords_of(code)]
+    passed = ((name, values[name]) for name in parameters if name in values and not name.startswith("___"))
+    enclosed = [(name, values[name]) for name in code.co_freevars if name in values]
+    found = itertools.chain(_told(enclosed), _elements([*passed, *enclosed]))
+    return dict(itertools.islice(found, _MOST_ELEMENTS))
+
+
+def _elements(passed: Iterable[tuple[str, Any]], depth: int = 2) -> Iterator[tuple[str, Any]]:
+    for name, value in passed:
+        kind = type(value)
+        inner: Iterable[tuple[str, Any]] = ()
+        if kind is list or kind is tuple:
+            inner = [(f"{name}[{place}]", each) for place, each in enumerate(value[:_MOST_ELEMENTS])]
+        elif kind is dict:
+            inner = [(f"{name}[{key!r}]", each) for key, each in [*value.items()] if type(key) in (str, int)]
+        elif not issubclass(kind, _WITHOUT_ELEMENTS):
+            inner = [(f"{name}.{attribute}", each) for attribute, each in _attributes(value)]
+        yield from _told(inner)
+        if depth > 1:
+            yield from _elements(inner, depth - 1)
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what an object has in its `__dict__`, and the buffers of a module."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:  # it has slots, or is of a type that C defines
+        return
+    if type(attributes) is not dict:
+        return
+    is_module = issubclass(type(value), torch.nn.Module)
+    # copied, because another thread may change the dict while it is read
+    yield from (each for each in [*attributes.items()] if not (is_module and each[0] in _OF_MODULES))
+    yield from [*(attributes.get("_buffers") or {}).items()] if is_module else ()
+
+
+def _told(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    return (each for each in named if type(each[1]) in (torch.Tensor, torch.nn.Parameter, int, float))
+
+
+def texts_of(elements: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return elements by name with what they are as text."""
+    with torch._C.DisableTorchFunction():
+        return [(name, _text(value)) for name, value in elements.items()]
 
 
 def layouts_of(values: Mapping[str, Any]) -> list[tuple[str, str, int]]:
@@ -120,6 +172,11 @@ _KEPT = (
 """Where wrappers of Dynamo, `torch.compile`, Inductor (2.0), `CustomOpDef` (2.4), `_LeafCallable` (2.12) have them."""
 _COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
 _MOST = 16
+_WITHOUT_ELEMENTS = (torch.Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+_OF_MODULES = frozenset(vars(torch.nn.Module()))
+"""The attributes that each module has."""
+_MOST_ELEMENTS = 64
+"""The most elements of arguments that are told."""
 
 
 def code_of(called: Any, kept_in: Sequence[str] = _KEPT) -> Iterator[types.CodeType]:

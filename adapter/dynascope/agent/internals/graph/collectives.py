@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
+from msgspec import structs
 
 from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
@@ -17,7 +19,8 @@ from dynascope.facts.user_stack import UserFrame
 
 _NAMESPACE = "_c10d_functional"
 """The operators into which Dynamo traces collectives (`torch.distributed._functional_collectives`, 2.1)."""
-_NO_COLLECTIVES = ("wait_tensor", "isend", "irecv", "batch_p2p_ops")
+_BETWEEN_TWO = "isend", "irecv", "batch_p2p_ops"
+_NO_COLLECTIVES = ("wait_tensor", *_BETWEEN_TWO)
 """Operators of that namespace that not all ranks of a group call, or that wait for one."""
 _UNEVEN = "all_to_all"
 """The collectives whose tensors may have other rows in each rank."""
@@ -30,7 +33,12 @@ def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[C
     nodes = graph_module.graph.nodes
     found = [(node, implied) for node in nodes for implied in _implied(node)]
     reads_inputs = len(found) * len(nodes) <= _MOST_VISITS
-    return [_collective(node, implied, is_users, reads_inputs) for node, implied in found]
+    computed = _computed(nodes) if len(found) > 1 else {}
+    made = [_collective(node, implied, is_users, reads_inputs, computed) for node, implied in found]
+    if len(made) < 2:
+        return made
+    after = _after(nodes, zip((node for node, _ in found), made, strict=True))
+    return [structs.replace(each, after=text) for each, text in zip(made, after, strict=True)]
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
@@ -40,6 +48,12 @@ def has_hidden_collectives(graph_module: Any) -> bool:
     """
     bodies = [each for each in graph_module.modules() if each is not graph_module and hasattr(each, "graph")]
     return any(True for body in bodies for node in body.graph.nodes for _ in _implied(node))
+
+
+def sends_or_receives(graph_module: Any) -> bool:
+    """Whether a graph communicates with one other rank, which not all ranks of a group do alike."""
+    names = (str(node.target).partition(".") for node in graph_module.graph.nodes if node.op == "call_function")
+    return any(first.startswith(_NAMESPACE) and rest.startswith(_BETWEEN_TWO) for first, _, rest in names)
 
 
 def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
@@ -77,7 +91,11 @@ def _implied(node: Any) -> list[Redistribution | None]:
 
 
 def _collective(
-    node: Any, implied: Redistribution | None, is_users: Callable[[str], bool], reads_inputs: bool
+    node: Any,
+    implied: Redistribution | None,
+    is_users: Callable[[str], bool],
+    reads_inputs: bool,
+    computed: Mapping[Any, str],
 ) -> Collective:
     operation, group, takes = _called(node) if implied is None else (*implied[:2], _tensor(implied.tensor, 0))
     places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
@@ -88,6 +106,7 @@ def _collective(
         inputs=tuple(sorted(_inputs(node))) if reads_inputs else (),
         stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
+        computed=" ".join(computed.get(each, "") for each in input_nodes(node)),
     )
 
 
@@ -122,6 +141,44 @@ def _size(size: Any) -> str:
         return str(size)
     hint = size.node.hint
     return "?" if hint is None else str(hint)  # data-dependent: known only where the graph runs
+
+
+def _computed(nodes: Iterable[Any]) -> dict[Any, str]:
+    """Return by node a digest of how it is computed from inputs of the graph."""
+    found: dict[Any, str] = {}
+    for node in nodes:
+        if node.op in ("placeholder", "get_attr"):
+            told = input_expression(node) or str(node.target)
+        else:
+            taken = torch.fx.node.map_arg((node.args, node.kwargs), lambda each: found.get(each, ""))
+            told = f"{_name_of_target(node.target)} {taken}"
+        found[node] = _digest(told)
+    return found
+
+
+def _after(nodes: Iterable[Any], made: Iterable[tuple[Any, Collective]]) -> list[str]:
+    """Return a digest for each collective: of those from whose results its tensor is computed."""
+    by_node: dict[Any, list[Collective]] = {}
+    for node, collective in made:
+        by_node.setdefault(node, []).append(collective)
+    found: dict[Any, str] = {}
+    told = []
+    for node in nodes:
+        before = sorted({found.get(each, "") for each in input_nodes(node)} - {""})
+        digest = before[0] if len(before) == 1 else _digest(" ".join(before)) if before else ""
+        for collective in by_node.get(node, ()):
+            told.append(digest)
+            digest = _digest(f"{digest} {collective.text}")
+        found[node] = digest
+    return told
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _name_of_target(target: Any) -> str:
+    return target if isinstance(target, str) else str(getattr(target, "__name__", type(target).__qualname__))
 
 
 def _inputs(node: Any) -> set[str]:

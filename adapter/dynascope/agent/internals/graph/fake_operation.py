@@ -17,6 +17,7 @@ _COMPUTES = "get_fake_value"
 def tensor_of_size(symbol: Any, size: int) -> str:
     """Return `bias: f32[4, 3]`, a tensor of this size that meets the symbol's; "" if none does.
 
+    A parameter or buffer of a module is told as `parameter self.bias: f32[3]`.
     The operation is that of `torch._dynamo.utils.get_fake_value` (2.0), on this thread.
     """
     for node in getattr(_node(), "all_input_nodes", ()):
@@ -24,8 +25,9 @@ def tensor_of_size(symbol: Any, size: int) -> str:
         if not is_tensor(value) or str(symbol) in map(symbolic_text, value.shape):
             continue
         if any(type(each) is int and each == size for each in value.shape):  # to compare with a symbol would guard it
-            source = input_expression(node)
-            return f"{readable(source) if source else node.name}: {tensor_text(value)}"
+            source = input_expression(node) or node.name
+            what = next((f"{kind} " for kind in ("parameter", "buffer") if f"._{kind}s[" in source), "")
+            return f"{what}{readable(source)}: {tensor_text(value)}"
     return ""
 
 

@@ -14,8 +14,8 @@ from dynascope.agent.internals.compile.compile_context import dynamic_shapes
 from dynascope.agent.internals.compile.failed_guard import guarded_object
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
-from dynascope.facts.recompiles.causes import Known
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
+from dynascope.facts.recompiles.known import Known
 
 _IN_PYTHON = ("LAMBDA_GUARD", "PythonLambdaGuardAccessor", "CallFunctionNoArgsGuardAccessor")
 """The guards and accessors of `torch._C._dynamo.guards` (2.5) that call Python functions; not all are classes there."""

@@ -153,7 +153,8 @@ def shape_text(tensor: torch.Tensor) -> str:
 
 def tensor_text(tensor: torch.Tensor) -> str:
     """Return dtype and shape as `f32[s77, 16]`, with the device when it is not cpu."""
-    device = tensor.device
+    # its `device` is meta while an operator runs on fake tensors
+    device = tensor.fake_device if type(tensor) is FakeTensor else tensor.device
     place = "" if device.type == "cpu" else f" {device}"
     return f"{dtype_text(tensor.dtype)}{shape_text(tensor)}{place}"
 

@@ -1,0 +1,92 @@
+"""Read the arguments of a collective that Python code calls, and the parameters for which FSDP2 calls one."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
+
+_EQUAL_SIZES = re.compile(r"allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)")
+"""Names of methods whose tensors are as large in all ranks begin so."""
+_OPERATIONS = {
+    "allreduce": "all_reduce",
+    "allgather": "all_gather",
+    "all_gather": "all_gather",
+    "reduce_scatter": "reduce_scatter",
+    "alltoall": "all_to_all",
+    "all_to_all": "all_to_all",
+}
+"""The beginning of a method's name, and the name of the operation in `torch.distributed`."""
+_SHOWN_PARAMETERS = 2
+
+
+def tensors_of(arguments: Sequence[Any]) -> list[torch.Tensor] | None:
+    """Return the tensors of a call; None where reading one would run code of the program's."""
+    found = [each for each in _flat(arguments) if is_tensor(each)]
+    return found if all(map(_is_plain, found)) else None
+
+
+def operation_of(method: str, arguments: Sequence[Any]) -> str:
+    """Return what a method of `ProcessGroup` does: `all_reduce(sum)`."""
+    name = method.lstrip("_")
+    operation = next((told for begin, told in _OPERATIONS.items() if name.startswith(begin)), name)
+    settings = _settings(arguments)
+    return f"{operation}({settings})" if settings else operation
+
+
+def _settings(arguments: Sequence[Any]) -> str:
+    """Return the settings that all ranks have to pass alike: `sum`, or the number of the root.
+
+    `ReduceOptions.reduceOp`, `BroadcastOptions.rootRank` (1.0), `ReduceOp.op` (1.13).
+    """
+    options: Any = arguments[-1] if arguments else None  # after the tensors, where torch calls it
+    told = []
+    operation = getattr(options, "reduceOp", None)
+    if operation is not None:
+        told.append(str(getattr(operation, "op", operation)).rpartition(".")[2].lower())
+    root = getattr(options, "rootRank", None)
+    if isinstance(root, int):
+        told.append(str(root))
+    return ", ".join(told)
+
+
+def taken_by(method: str, taken: Sequence[torch.Tensor]) -> str:
+    """Return dtype and size of what a method takes: `f32[272]`.
+
+    Without the size where ranks may have other sizes: `f32[?]`.
+    """
+    if not taken:
+        return ""
+    inputs = taken[len(taken) // 2 :] if "gather" in method or "scatter" in method else taken  # after as many outputs
+    size = sum(each.numel() for each in inputs)
+    return f"{dtype_text(taken[0].dtype)}[{size if _EQUAL_SIZES.match(method) else '?'}]"
+
+
+def parameters_of(sharded: Any) -> str:
+    """Return the names of FSDP2's parameters: `layers.1.weight, layers.1.bias`.
+
+    `FSDPParam._param_fqn` (2.4); "" before the first forward has given them names.
+    """
+    names = []
+    with contextlib.suppress(TypeError):
+        names = [name for each in sharded if (name := getattr(each, "_param_fqn", None))]
+    more = f" and {len(names) - _SHOWN_PARAMETERS} more" if len(names) > _SHOWN_PARAMETERS else ""
+    return ", ".join(names[:_SHOWN_PARAMETERS]) + more
+
+
+def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
+    for each in arguments:
+        if isinstance(each, list | tuple):
+            yield from _flat(each)
+        else:
+            yield each
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    return kind is torch.Tensor or kind.__torch_function__ is torch._C._disabled_torch_function_impl

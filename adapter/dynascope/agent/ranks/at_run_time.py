@@ -1,0 +1,222 @@
+"""Compare the collectives that ranks call at run time, once this one has begun none for a while.
+
+While collectives go on, nothing is exchanged. A rank that has begun no collective for some seconds, because it waits in
+one or computes, writes its latest collectives to the job's store, and compares them with what other ranks have written:
+first the collectives of uncompiled code, whose lines are known, then all collectives in torch's flight recorder. A
+thread does this. It ends before the interpreter does: a thread inside a TCPStore (torch 1.0) would abort the program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from dynascope.agent.events.collectives import CalledCollective
+from dynascope.agent.internals.flight_recorder import collectives_in_progress
+from dynascope.agent.internals.process_groups import collective_timeouts, job_store
+from dynascope.agent.program.threads import fork_safe, hide_thread
+from dynascope.agent.ranks.begun import with_begun
+from dynascope.agent.ranks.called import CalledCollectives
+from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected, members_of
+from dynascope.agent.ranks.left_collectives import LeftCollectives
+from dynascope.agent.ranks.newest_calls import NewestCalls, PairOfCalls, newest_of, pairs_at
+from dynascope.explain import divergences
+from dynascope.explain.rank_differences import newest_difference
+from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
+from dynascope.facts.comparison.ranks import Collective
+from dynascope.facts.model import Divergence
+from dynascope.rank_names import ranks_text
+
+_MOST_PATIENCE = 5.0
+"""The most seconds without a collective after which a rank compares."""
+_MOST_PAUSE = 30.0
+"""The most seconds between two comparisons of a rank that goes on waiting."""
+_MOST_RANKS = 64
+"""The most ranks of a group that are compared with."""
+
+
+class CalledParting(NamedTuple):
+    """The collectives at which this rank and another part."""
+
+    group: str
+    rank: int
+    ours: Called
+    theirs: Called
+    is_uncompiled: bool
+    """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
+
+    def of(self, rank: CalledInGroup) -> list[Called]:
+        """Return the collectives of a rank among which these are."""
+        return rank.calls if self.is_uncompiled else rank.begun
+
+
+class RunTimeComparison:
+    """The comparison of this process's collectives with its job's; a failure of the store ends it."""
+
+    def __init__(self, found: Callable[[Divergence], object], newest: NewestCalls) -> None:
+        """Take what is called with a divergence, and the calls that may explain it.
+
+        `found` is called on the thread of the comparison.
+        """
+        self._found = found
+        self._newest = newest
+        self._called = CalledCollectives()
+        self._process = os.getpid()
+        self._starting = fork_safe(threading.RLock())
+        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    def begins(self, called: CalledCollective) -> None:
+        """Hear of an uncompiled collective before it begins."""
+        if self._ended.is_set() or os.getpid() != self._process:
+            return
+        self._called.begins(called)
+        self.start()
+
+    def start(self) -> None:
+        """Compare from now on; this process is a rank of a job."""
+        if self._thread is not None or self._ended.is_set():
+            return
+        with self._starting:
+            if self._thread is None:
+                thread = threading.Thread(target=self._compare, name="dynascope ranks", daemon=True)
+                hide_thread(thread)
+                try:
+                    thread.start()
+                except RuntimeError:  # the interpreter ends
+                    self.end()
+                    return
+                self._thread = thread
+                atexit.register(self._end_and_join)
+
+    def some_communicate(self, group: str) -> None:
+        """Hear that only some ranks of a group communicate."""
+        if self._ended.is_set() or os.getpid() != self._process:
+            return
+        self._called.some_communicate(group)
+
+    def end(self) -> None:
+        """Compare nothing any more."""
+        self._ended.set()
+
+    def _end_and_join(self) -> None:
+        if self._thread is not None and os.getpid() == self._process:
+            self.end()
+            self._thread.join(SECONDS.total_seconds() + 2)
+
+    def _compare(self) -> None:
+        with suppress(Exception):  # the store is gone, or does not answer in time; the program goes on
+            patience = min([_MOST_PATIENCE, *(seconds / 4 for seconds in collective_timeouts().values())])
+            idle_since, before, pause = time.monotonic(), self._progress(), patience
+            while not self._ended.wait(pause):
+                now = self._progress()
+                if now != before:
+                    idle_since, before, pause = time.monotonic(), now, patience / 2
+                    continue
+                pause = min(max(time.monotonic() - idle_since, patience), _MOST_PAUSE)
+                if self._compare_once():
+                    break
+        self.end()  # nothing more is kept
+
+    def _progress(self) -> object:
+        """Return a value that is another one after a collective has begun or ended."""
+        return self._called.began, collectives_in_progress()
+
+    def _compare_once(self) -> bool:
+        """Leave the latest collectives, and compare them; whether there is no more to compare."""
+        job = job_store()
+        if job is None:
+            return True
+        own = with_begun(self._called.latest())
+        store = connected(job, os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
+        collectives = LeftCollectives(store, job.rank)
+        collectives.leave(own)
+        self._newest.leave(store, job.rank)
+        left = collectives.read(_others(job.rank, job.groups), own)
+        parting = next(_partings(own, left, job.groups), None)
+        if parting is None:
+            return False
+        if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
+            return True
+        left = collectives.read(job.groups[parting.group][:_MOST_RANKS], [parting.group])
+        fact = _divergence(parting, job.rank, left, members_of(parting.group, job.groups))
+        frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
+        calls = pairs_at(self._newest.newest(), newest_of(store, parting.rank), frames)
+        fact = _explained(fact, calls, parting, job.rank)
+        if fact.line and _is_first(store, parting.group, job.rank):
+            self._found(fact)
+        return True
+
+
+def _others(rank: int, groups: dict[str, tuple[int, ...]]) -> list[int]:
+    return sorted({each for ranks in groups.values() for each in ranks[:_MOST_RANKS]} - {rank})
+
+
+def _is_first(store: Any, group: str, rank: int) -> bool:
+    """Whether this rank is the first to tell where the ranks of a group part."""
+    text = str(rank)
+    return not store.check([f"{PARTED}/{group}"]) and bool(
+        store.compare_set(f"called/told/{group}", "", text).decode() == text
+    )
+
+
+def _partings(
+    own: dict[str, CalledInGroup], left: dict[int, dict[str, CalledInGroup]], groups: dict[str, tuple[int, ...]]
+) -> Iterator[CalledParting]:
+    for group, ours in own.items():
+        for rank in groups.get(group, ()):
+            theirs = left.get(rank, {}).get(group)
+            if theirs is None:
+                continue
+            for find, is_uncompiled in ((first_difference, True), (first_begun_apart, False)):
+                if (found := find(ours, theirs)) is not None:
+                    yield CalledParting(group, rank, *found, is_uncompiled)
+
+
+def _divergence(
+    parting: CalledParting, rank: int, left: dict[int, dict[str, CalledInGroup]], members: str
+) -> Divergence:
+    """Return the fact, with the smaller side first."""
+    sides: list[tuple[Called, set[int]]] = [(parting.ours, {rank}), (parting.theirs, {parting.rank})]
+    for other, groups in left.items():
+        calls = parting.of(groups[parting.group]) if parting.group in groups else []
+        at = next((each for each in calls if each.place == parting.ours.place), None)
+        for called, ranks in sides:
+            is_alike = at is not None and at.text == called.text
+            if at is not None and is_alike and (at.stack == called.stack or not parting.is_uncompiled):
+                ranks.add(other)
+    if parting.is_uncompiled:
+        sides = [(_placed(called, parting.group, left, ranks), ranks) for called, ranks in sides]
+    (few, ours), (many, theirs) = (
+        (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: len(it[1]))
+    )
+    return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
+
+
+def _explained(fact: Divergence, pairs: Iterable[PairOfCalls], parting: CalledParting, rank: int) -> Divergence:
+    """Return the fact with where newest compiles of a function part, if they lead there."""
+    called = [
+        Collective(each.operation, parting.group, each.takes, stack=each.stack)
+        for each in (parting.ours, parting.theirs)
+    ]
+    for pair in pairs:
+        found = newest_difference(pair, (rank, parting.rank), (called[0], called[1]))
+        if found is not None:
+            return structs.replace(
+                fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference
+            )
+    return fact
+
+
+def _placed(called: Called, group: str, left: dict[int, dict[str, CalledInGroup]], ranks: set[int]) -> Called:
+    """Return a collective, with the lines of one before it where autograd calls it on a thread."""
+    groups = [left[rank][group] for rank in ranks if group in left.get(rank, {})]
+    before = [each for it in groups for each in it.calls if each.stack and each.place <= called.place]
+    return called if called.stack or not before else structs.replace(called, stack=before[-1].stack)

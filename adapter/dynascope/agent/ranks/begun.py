@@ -1,0 +1,41 @@
+"""Add the collectives in torch's flight recorder to those of uncompiled code, with the lines that are known."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from dynascope.agent.internals.flight_recorder import RecordedGroup, recorded_collectives
+from dynascope.agent.ranks.called import users_lines
+from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.user_stack import UserFrame
+
+_KEPT = 512
+"""The most collectives that are added of a group."""
+
+
+def with_begun(called: Mapping[str, CalledInGroup]) -> dict[str, CalledInGroup]:
+    """Return the collectives of each process group, with those of graphs and of autograd."""
+    added = dict(called)
+    for name, group in recorded_collectives(_KEPT).items():
+        uncompiled = called.get(name, CalledInGroup(True, []))
+        added[name] = CalledInGroup(uncompiled.is_counted, uncompiled.calls, _begun(group, uncompiled.calls))
+    return added
+
+
+def _begun(group: RecordedGroup, uncompiled: list[Called]) -> list[Called]:
+    stacks = {each.place: each.stack for each in uncompiled}
+    last = group.collectives[-1]
+    made = []
+    for each in group.collectives:
+        # the flight recorder counts from 1 on, and a collective's place is how many have begun before it
+        stack = stacks.get((group.backend, each.number - 1, 0), ())
+        if not stack and each is last and group.waits:
+            stack = _waiting_lines(each.thread)
+        made.append(Called((group.backend, each.number, 0), each.number, each.operation, each.takes, stack))
+    return made
+
+
+def _waiting_lines(thread: int) -> tuple[UserFrame, ...]:
+    """Return the user's lines at which a thread is now."""
+    return users_lines(sys._current_frames().get(thread))

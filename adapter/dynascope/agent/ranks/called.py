@@ -1,0 +1,99 @@
+"""Keep the latest collectives that this process calls uncompiled, by process group."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from collections import deque
+from functools import lru_cache
+
+from dynascope.agent.events.collectives import CalledCollective
+from dynascope.agent.program.threads import fork_safe
+from dynascope.agent.program.user_code import is_our_code
+from dynascope.agent.tape.code import has_file, is_users, path_of_file
+from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.user_stack import UserFrame
+
+_KEPT = 512
+"""The most collectives that are kept of a group."""
+_MOST_LINES = 4
+"""The most of the user's lines that are kept of a call."""
+
+
+class CallsOfGroup:
+    """The collectives of one process group."""
+
+    def __init__(self) -> None:
+        self.is_counted = True
+        self._calls: deque[Called] = deque(maxlen=_KEPT)
+        self._latest: dict[str, tuple[int, int, int]] = {}
+        """By backend the numbers of collectives begun, of uncompiled ones since then, and of uncompiled ones in all."""
+
+    def add(self, called: CalledCollective) -> None:
+        if called.begun is None:
+            self.is_counted = False
+            return
+        backend, begun = called.begun
+        before, since, number = self._latest.get(backend, (-1, 0, -1))
+        latest = self._latest[backend] = begun, since + 1 if before == begun else 0, number + 1
+        place = backend, latest[0], latest[1]
+        self._calls.append(Called(place, latest[2], called.operation, called.takes, users_lines(sys._getframe())))
+
+    def latest(self) -> CalledInGroup:
+        return CalledInGroup(self.is_counted, list(self._calls))
+
+
+class CalledCollectives:
+    """The collectives of all groups of this process, which any thread may call."""
+
+    def __init__(self) -> None:
+        self._lock = fork_safe(threading.RLock())  # a handler of a signal may call a collective, too
+        self._groups: dict[str, CallsOfGroup] = {}
+        self.began = 0.0
+        """When the latest has begun, of `time.monotonic`."""
+
+    def begins(self, called: CalledCollective) -> None:
+        """Keep a collective that begins on this thread."""
+        with self._lock:
+            self.began = time.monotonic()
+            self._groups.setdefault(called.group, CallsOfGroup()).add(called)
+
+    def some_communicate(self, group: str) -> None:
+        """Note that only some ranks of a group communicate: from now on each counts for itself."""
+        with self._lock:
+            self._groups.setdefault(group, CallsOfGroup()).is_counted = False
+
+    def latest(self) -> dict[str, CalledInGroup]:
+        """Return the latest of each group."""
+        with self._lock:
+            return {name: group.latest() for name, group in self._groups.items()}
+
+
+@lru_cache(maxsize=10_000)
+def _users_path(name: str) -> str | None:
+    """Return the path of a file that is the user's; None for another."""
+    is_own = has_file(name) and not is_our_code(name) and is_users(name)
+    return path_of_file(name) if is_own else None
+
+
+def _is_of_torch(frame: types.FrameType) -> bool:
+    """Whether its code is torch's, or was written by Inductor, whose files are no package's."""
+    name = frame.f_globals.get("__name__")
+    return type(name) is str and name.startswith("torch.")  # no other object's `__str__` may run
+
+
+def users_lines(frame: types.FrameType | None) -> tuple[UserFrame, ...]:
+    """Return the user's lines from which this frame is called, the innermost last.
+
+    Compiled code has no lines: its caller's line is the innermost then.
+    """
+    lines: list[UserFrame] = []
+    while frame is not None and len(lines) < _MOST_LINES:
+        path = None if _is_of_torch(frame) else _users_path(frame.f_code.co_filename)
+        has_line = bool(lines) or frame.f_lineno != frame.f_code.co_firstlineno or frame.f_code.co_name == "<module>"
+        if path is not None and has_line:
+            lines.append(UserFrame(path, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return tuple(reversed(lines))

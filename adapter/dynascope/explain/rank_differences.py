@@ -1,0 +1,266 @@
+"""Say at which line the compiles of two ranks part, and which value leads there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, zip_longest
+
+from msgspec import structs
+
+from dynascope.explain.comparison import sentence
+from dynascope.explain.problem import named, sentence_of, where
+from dynascope.facts import model
+from dynascope.facts.branch import condition_at, words_at
+from dynascope.facts.comparison.differences import Comparison, Difference
+from dynascope.facts.comparison.ranks import (
+    Collective,
+    Parting,
+    PartOfCall,
+    differing_values,
+    first_of_shifted,
+    parting_before,
+)
+from dynascope.facts.comparison.trail import TracedCompile
+from dynascope.facts.file_names import is_of_library
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
+from dynascope.facts.user_stack import UserFrame
+from dynascope.rank_names import verb_of
+
+_HOOKS = re.compile(
+    r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
+)
+_OF_STACK = re.compile(r"___stack\d+")
+"""A value on the stack, which what follows a graph break takes."""
+
+Calls = tuple[Collective | None, Collective | None]
+"""The collectives that differ; None for a side that calls none."""
+
+
+def rank_difference(
+    ours: Sequence[PartOfCall],
+    theirs: Sequence[PartOfCall],
+    numbers: tuple[int, int],
+    ranks: tuple[str, str],
+    at: Calls = (None, None),
+) -> model.RankDifference:
+    """Return where the compiles of a call part.
+
+    `numbers` are the ranks of `ours` and of `theirs`, `ranks` all that do the same. `at` are the collectives that
+    differ, None for a side that calls none: what leads to them is told, and their line where nothing before differs.
+    """
+    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
+    parting = (parting_before(ours, theirs, names, at) or differing_values(ours, theirs, names)) if theirs else None
+    first = ours[0].compile
+    stack, told = [UserFrame(first.path, first.line, first.function)], ""
+    if parting is not None:
+        stack, told = _stack(parting) or stack, _told(parting, names)
+    else:
+        stack = next((list(each.stack) for each in at if each is not None and each.stack), stack)
+    here = stack[-1]
+    return model.RankDifference(
+        path=here.path, line=here.line, stack=stack, ranks=ranks[0], others=ranks[1], difference=told
+    )
+
+
+def newest_difference(
+    pair: tuple[Sequence[PartOfCall], Sequence[PartOfCall], bool], numbers: tuple[int, int], called: Calls
+) -> model.RankDifference | None:
+    """Return where the newest compiles of a function part, if they lead to what ranks call.
+
+    `pair` are the compiles of both ranks, and whether they call the collectives or are called there.
+    """
+    ours, theirs, is_there = pair
+    group = next(each.group for each in called if each is not None)
+    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
+    of_group = [[one for part in side for one in part.collectives if one.group == group] for side in (ours, theirs)]
+    at = _first_other(*of_group)
+    if at is not None and {*map(_operation, at)}.isdisjoint(_operation(each) for each in called if each is not None):
+        return None
+    if at is None and not is_there:
+        return None
+    parting: Parting | None = None
+    if at is None:
+        lines = {each.stack[-1] for each in called if each is not None and each.stack}
+        if None in called or len(lines) != 1:
+            return None
+        (line,) = lines
+        parting = differing_values(ours, theirs, names, words_at(line.path, line.line))
+    else:
+        parting = parting_before(ours, theirs, names, at)
+    if parting is None:
+        return None
+    stack, told = _stack(parting), _told(parting, names)
+    made = ours[0].compile
+    return model.RankDifference(
+        path=stack[-1].path,
+        line=stack[-1].line,
+        stack=stack,
+        ranks=str(numbers[0]),
+        others=str(numbers[1]),
+        difference=f"When {named(made.function, made.resumes_at)} was compiled last: {told}",
+    )
+
+
+def _first_other(ours: Sequence[Collective], theirs: Sequence[Collective]) -> Calls | None:
+    pairs = [*zip_longest(ours, theirs)]
+    differing = (at for at, (our, their) in enumerate(pairs) if our is None or their is None or our.text != their.text)
+    number = next(differing, None)
+    return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
+
+
+def _operation(called: Collective | None) -> str:
+    return "" if called is None else called.operation.partition("(")[0]
+
+
+def _stack(parting: Parting) -> list[UserFrame]:
+    """Return the user's lines at which the ranks part, the innermost last."""
+    if parting.difference is not None and parting.comparison is not None:
+        return _stack_at(parting.comparison.left, parting.difference)
+    for part in (parting.before, parting.ours, parting.theirs):
+        if part is not None and part.breaks:
+            return part.breaks[-1].stack
+        if part is not None:
+            made = part.compile
+            return [UserFrame(made.path, made.resumes_at or made.line, made.function)]
+    return []
+
+
+def _stack_at(compile: TracedCompile, difference: Difference) -> list[UserFrame]:
+    # arguments are told at the line of `def`, which no user takes for a place where ranks part
+    row = 1 if difference.row == 0 and difference.kind == "value" and len(compile.lines) > 1 else difference.row
+    places = [difference.place if row == difference.row else compile.lines[row].place]
+    for line in reversed(compile.lines[: row + 1]):
+        if line.place.depth < places[-1].depth:
+            places.append(line.place)
+    users = [each for each in places if not is_of_library(each.path)] or places
+    return [UserFrame(each.path, each.line, each.function) for each in reversed(users)]
+
+
+def _told(parting: Parting, names: tuple[str, str]) -> str:
+    comparison, difference = parting.comparison, parting.difference
+    if comparison is None or difference is None:
+        sides = [
+            f"{name} {verb_of(name, 'compile')} "
+            + ("nothing more" if part is None else named(part.compile.function, part.compile.resumes_at))
+            for name, part in zip(names, (parting.ours, parting.theirs), strict=True)
+        ]
+        return sentence_of(f"{sides[0]}, and {sides[1]}.")
+    itself = (
+        _guarded(difference, names, False)
+        if difference.kind == "guard"
+        else sentence(comparison, structs.replace(difference, because=[]))
+    )
+    said = [] if itself is None or is_of_library(difference.place.path) else [itself]
+    others = _decided_before(comparison, difference) if difference.kind not in ("value", "guard") else ()
+    told, other = (
+        (_cause_told(comparison, difference, each, names) for each in causes)
+        for causes in (_read_there(comparison, difference), others)
+    )
+    read_by_one = (_read_by_one(each, names) for each in difference.because)
+    sentences = chain(told, [_condition_told(difference, names)], read_by_one, other)
+    said += islice((each for each in sentences if each and each not in said), 1)
+    if not said and difference.kind != "guard":
+        said = [sentence(comparison, difference)]
+    return " ".join(sentence_of(each) if each.startswith(names) else each for each in said)
+
+
+def _cause_told(
+    comparison: Comparison, difference: Difference, cause: Difference, names: tuple[str, str]
+) -> str | None:
+    """Return a sentence about what leads to a difference.
+
+    None for a guard of which only the code can be told.
+    """
+    is_condition = cause in difference.because
+    told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
+    if told is None:
+        return None
+    told = _OF_STACK.sub("The result of the call there", told)
+    *_, at = _stack_at(comparison.left, cause)
+    *_, parts = _stack_at(comparison.left, difference)
+    return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
+
+
+def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Difference]:
+    """Yield the conditions of a line that differ, then the names in it, the latest first."""
+    yield from (each for each in difference.because if each.kind == "guard")
+    *_, at = _stack_at(comparison.left, difference)
+    read = {*words_at(at.path, at.line), *words_at(difference.place.path, difference.place.line)}
+    before = _decided_before(comparison, difference)
+    there = [each for each in before if each.name in read or _OF_STACK.match(each.name)]
+    # what the line itself gives a name may follow from the way that it goes
+    earlier = [each for each in there if each.kind == "guard" or each.row < difference.row]
+    yield from sorted(earlier, key=lambda each: -each.row)
+
+
+def _decided_before(comparison: Comparison, difference: Difference) -> Iterator[Difference]:
+    """Yield values and guards of both sides that differ, those of the line itself last."""
+    both = [each for each in comparison.decided if each is not difference and None not in (each.left, each.right)]
+    yield from (each for each in both if each.row < difference.row)
+    yield from (each for each in both if each.row == difference.row)
+
+
+def _condition_told(difference: Difference, names: tuple[str, str]) -> str | None:
+    """Return in which rank the condition of a branch is true; None if its lines do not tell."""
+    found = condition_at(difference.place.path, difference.place.line) if difference.kind == "branch" else None
+    if found is None:
+        return None
+    are_true = [each is not None and each.line == found.body for each in (difference.left_next, difference.right_next)]
+    if are_true[0] == are_true[1]:
+        return None
+    yes, no = names if are_true[0] else names[::-1]
+    return f"`{found.text}` is true in {yes}, and false in {no}."
+
+
+def _guarded(guard: Difference, names: tuple[str, str], is_condition: bool) -> str | None:
+    """Return the value that each side's guard wants; None where only the guards can be told.
+
+    `is_condition`: it decides the way that each goes, so that one side's guard tells what the other's value is not.
+    """
+    sides = [_wanted(each) for each in (guard.left, guard.right)]
+    left, right = sides
+    if left is not None and right is not None:
+        (subject, clause), (other, other_clause) = left, right
+        if subject != other or clause == other_clause:
+            return None
+        clauses = [each.removeprefix("be ") for each in (clause, other_clause)]
+        return f"{subject} is {clauses[0]} in {names[0]}, and {clauses[1]} in {names[1]}."
+    known = left or right
+    if known is None or not is_condition or (guard.left is not None and guard.right is not None):
+        return None
+    name, other_name = names if left is not None else names[::-1]
+    hooks = _HOOKS.search(guard.left or guard.right or "")
+    if hooks is not None:
+        kind = hooks["kind"].replace("_", " ")
+        number = "a" if hooks["n"] == "1" else hooks["n"]
+        some = f"{number} {kind} hook{'' if hooks['n'] == '1' else 's'}"
+        return f"{readable(hooks['module'])} has {some} in {name}, and none in {other_name}."
+    subject, clause = known
+    verb, _, what = clause.partition(" ")
+    if verb in ("have", "lack"):
+        has, lacks = (name, other_name) if verb == "have" else (other_name, name)
+        return (
+            f"{subject.removeprefix('elements of ').removeprefix('names in ')} has {what} in {has}, and not in {lacks}."
+        )
+    return None
+
+
+def _read_by_one(guard: Difference, names: tuple[str, str]) -> str | None:
+    """Return the value that only one side's guard is about; None for another guard."""
+    known = _wanted(guard.left) or _wanted(guard.right)
+    if guard.kind != "guard" or None not in (guard.left, guard.right) or known is None:
+        return None
+    subject, clause = known
+    name, other = names if guard.left is not None else names[::-1]
+    is_value = clause.startswith("be ") and not subject.startswith("type(")
+    return f"{subject} is {clause.removeprefix('be ')} in {name}, and {other} does not read it." if is_value else None
+
+
+def _wanted(code: str | None) -> tuple[str, str] | None:
+    """Return the first value that a guard's code is about, and what it wants of it."""
+    for each in (code or "").split(" and "):
+        subject = guarded_value(each)
+        if each and (clause := wanted(each, subject)) is not None:
+            return subject.text, clause
+    return None

@@ -1,0 +1,78 @@
+"""Compare the collectives that two ranks call at run time, and find the first that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from dynascope.facts.user_stack import UserFrame
+
+Key = TypeVar("Key")
+
+
+class Called(Struct, frozen=True, array_like=True):
+    """A collective that a rank has begun in a process group."""
+
+    place: tuple[str, int, int]
+    """The group's backend, how many collectives the rank had begun there, and how many uncompiled ones since."""
+    number: int
+    """Its number among the collectives that this rank calls uncompiled on the backend."""
+    operation: str
+    """`all_reduce(sum)`."""
+    takes: str
+    """`f32[272]`; "" for a barrier."""
+    stack: tuple[UserFrame, ...]
+    """The user's lines at which it is called, the innermost last."""
+
+    @property
+    def text(self) -> str:
+        """Return what has to be alike in all ranks of the group."""
+        return f"{self.operation} of {self.takes}" if self.takes else self.operation
+
+
+class CalledInGroup(Struct, array_like=True):
+    """The latest collectives that a rank has called in one process group."""
+
+    is_counted: bool
+    """Whether the places of collectives are those of the other ranks."""
+    calls: list[Called]
+    """The uncompiled ones."""
+    begun: list[Called] = []
+    """All, as torch's flight recorder keeps them: those of graphs and of autograd, too."""
+
+
+def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
+    """Return the uncompiled collectives at which two ranks part, if they do.
+
+    What one rank calls uncompiled may be in a graph of the other: then the same places match. A graph may count for one
+    rank alone, as one that is recorded for CUDA does: then the same numbers match.
+    """
+    if not (ours.is_counted and theirs.is_counted):
+        return None
+    pairs = _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls})
+    differing = next((at for at, (our, their) in enumerate(pairs) if our.text != their.text), None)
+    if differing is None or not _differs_by_number(ours.calls, theirs.calls):
+        return None
+    first = differing
+    while first and pairs[first - 1][0].stack != pairs[first - 1][1].stack:
+        first -= 1  # they have called the same before, at other lines
+    return pairs[first or differing]  # without a pair at equal lines, they may always be at others
+
+
+def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
+    """Return the collectives at which two ranks part, compiled or not, if they do."""
+    if not (ours.is_counted and theirs.is_counted):
+        return None
+    pairs = _pairs({each.place: each for each in ours.begun}, {each.place: each for each in theirs.begun})
+    return next(((our, their) for our, their in pairs if our.text != their.text), None)
+
+
+def _differs_by_number(ours: Sequence[Called], theirs: Sequence[Called]) -> bool:
+    by_number = _pairs(*({(each.place[0], each.number): each for each in side} for side in (ours, theirs)))
+    return any(our.text != their.text for our, their in by_number)
+
+
+def _pairs(ours: dict[Key, Called], theirs: dict[Key, Called]) -> list[tuple[Called, Called]]:
+    return [(each, theirs[key]) for key, each in ours.items() if key in theirs]

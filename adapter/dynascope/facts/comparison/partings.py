@@ -1,0 +1,129 @@
+"""Find what leads two ranks to other collectives, past earlier branches after which both meet again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from dynascope.facts.branch import words_at
+from dynascope.facts.comparison.differences import Comparison, Difference, compare
+from dynascope.facts.comparison.trail import TracedCompile, TracedLine, TracedPlace
+from dynascope.facts.user_stack import UserFrame
+
+_MOST_BRANCHES = 64
+"""The most branches of two compiles that are looked at."""
+_FARTHEST = 10_000
+"""The most lines that either traces between a branch and the line at which both meet again."""
+
+_SETTING = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\[)")
+_TENSOR = re.compile(r"[a-z]+\d*(?:_\w+)?\[")
+"""How the text of a tensor begins: `f32[8, 16]`."""
+
+CallLines = tuple[UserFrame | None, UserFrame | None]
+"""The line at which each side calls the collective that differs; None for a side that calls none."""
+
+
+def branch_to(left: TracedCompile, right: TracedCompile, calls: CallLines) -> tuple[Comparison, Difference] | None:
+    """Return the branch after which only one side traces the line of the collective.
+
+    None without such. The compiles of the comparison have the same lines up to the branch.
+    """
+    for comparison, branch, ways in _up_to_branches(left, right):
+        called = [[_calls(way, call) for way in ways] for call in calls if call is not None]
+        if branch is not None and any(on_one != on_other for on_one, on_other in called):
+            return comparison, branch
+    return None
+
+
+def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) -> tuple[Comparison, Difference] | None:
+    """Return the first value that makes two collectives differ that both call at one line.
+
+    It is a setting that only one of these texts has in it, as `avg`, else a tensor of another size or dtype.
+    """
+    words = [{*_SETTING.findall(text)} for text in texts]
+    only = words[0] - words[1], words[1] - words[0]
+    tensors: list[tuple[Comparison, Difference]] = []
+    for comparison, _, _ in _up_to_branches(left, right):
+        for each in comparison.decided:
+            sides = each.left or "", each.right or ""
+            named = [{*_SETTING.findall(side)} for side in sides]
+            is_setting = named[0] & only[0] and named[1] & only[1] and not (named[0] & only[1] or named[1] & only[0])
+            if is_setting:
+                return comparison, each
+            if each.kind == "value" and all(map(_TENSOR.match, sides)):
+                tensors.append((comparison, each))
+    return tensors[0] if tensors else None
+
+
+def value_read(
+    left: TracedCompile, right: TracedCompile, lines: Sequence[UserFrame]
+) -> tuple[Comparison, Difference] | None:
+    """Return the latest value that differs and that a line, or its function, reads."""
+    words = {word for line in lines for word in words_at(line.path, line.line)}
+    functions = {(line.path, line.function.rpartition(".")[2]) for line in lines}
+    found: tuple[Comparison, Difference] | None = None
+    for comparison, _, _ in _up_to_branches(left, right):
+        for each in comparison.decided:
+            is_read = each.name in words or _function(each.place) in functions
+            if is_read and None not in (each.left, each.right):
+                found = comparison, each
+    return found
+
+
+def _up_to_branches(
+    left: TracedCompile, right: TracedCompile
+) -> Iterator[tuple[Comparison, Difference | None, list[Sequence[TracedLine]]]]:
+    """Yield comparisons up to each branch, with the lines from there to where both meet again.
+
+    The last one is up to the end. Each has the values that differ before the earlier branches, too. A graph break of
+    one side is a branch where both then trace other lines.
+    """
+    decided: list[Difference] = []
+    for _ in range(_MOST_BRANCHES):
+        comparison = compare(left, right)
+        comparison.decided = decided = [*decided, *comparison.decided]
+        ways = (each for each in comparison.differences if each.kind == "branch" or each.row == comparison.common - 1)
+        branch = next((each for each in ways if each.kind in ("branch", "break")), None)
+        if branch is None:
+            yield comparison, None, []
+            return
+        after = branch.row + 1
+        meeting = _meeting(left.lines[after:], right.lines[after:], branch.place.depth)
+        ends = (None, None) if meeting is None else (after + meeting[0], after + meeting[1])
+        yield comparison, branch, [side.lines[after:end] for side, end in zip((left, right), ends, strict=True)]
+        if meeting is None:
+            return
+        right = structs.replace(right, lines=[*left.lines[: ends[0]], *right.lines[ends[1] :]])
+
+
+def _meeting(left: Sequence[TracedLine], right: Sequence[TracedLine], depth: int) -> tuple[int, int] | None:
+    """Return how many lines each side traces until both trace the same one.
+
+    It is no deeper than the branch. Of several such lines it is the nearest, not counting lines of functions that are
+    called meanwhile: in a loop the next round may trace the lines that one side has left out.
+    """
+    ours, theirs = (
+        [(at, _key(line)) for at, line in enumerate(side[:_FARTHEST]) if line.place.depth <= depth]
+        for side in (left, right)
+    )
+    ahead: dict[object, int] = {}
+    for number, (_, key) in enumerate(theirs):
+        ahead.setdefault(key, number)
+    met = ((number + ahead[key], at, theirs[ahead[key]][0]) for number, (at, key) in enumerate(ours) if key in ahead)
+    nearest = min(met, default=None)
+    return None if nearest is None else nearest[1:]
+
+
+def _function(place: TracedPlace) -> tuple[str, str]:
+    return place.path, place.function.rpartition(".")[2]
+
+
+def _key(line: TracedLine) -> object:
+    place = line.place
+    return place.path, place.line, place.function, place.depth
+
+
+def _calls(way: Sequence[TracedLine], call: UserFrame) -> bool:
+    return any(line.place.line == call.line and line.place.path == call.path for line in way)

@@ -1,0 +1,81 @@
+"""Ranks that call other collectives uncompiled are told apart; what one calls in a graph and the other not is none."""
+
+from __future__ import annotations
+
+from dynascope.explain import divergences
+from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
+from dynascope.facts.user_stack import UserFrame
+
+PATH = "/work/train.py"
+
+
+def called(*calls: tuple[int, str] | tuple[int, str, int], is_counted: bool = True) -> CalledInGroup:
+    """Each call: how many collectives had begun before it, what it takes, and its line."""
+    made: list[Called] = []
+    for number, (begun, takes, *line) in enumerate(calls):
+        since = sum(each.place[1] == begun for each in made)
+        stack = (UserFrame(PATH, line[0] if line else 7, "step"),)
+        made.append(Called(("gloo", begun, since), number, "all_gather", takes, stack))
+    return CalledInGroup(is_counted, made)
+
+
+def parts(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[str, str] | None:
+    found = first_difference(ours, theirs)
+    return None if found is None else (found[0].takes, found[1].takes)
+
+
+def test_a_skipped_one_is_found() -> None:
+    ours, theirs = called((0, "a"), (1, "b"), (2, "c")), called((0, "a"), (1, "c"))
+    assert parts(ours, theirs) == ("b", "c")
+
+
+def test_a_rank_that_is_ahead_does_not_part() -> None:
+    assert parts(called((0, "a"), (1, "b"), (2, "c")), called((0, "a"))) is None
+
+
+def test_what_one_calls_in_a_graph_is_no_difference() -> None:
+    assert parts(called((0, "a"), (1, "b"), (2, "c")), called((0, "a"), (2, "c"))) is None
+
+
+def test_a_graph_that_counts_in_one_rank_alone_is_no_difference() -> None:
+    assert parts(called((0, "a"), (1, "b"), (2, "c")), called((1, "a"), (2, "b"), (3, "c"))) is None
+
+
+def test_a_group_in_which_two_ranks_communicate_is_not_compared() -> None:
+    assert parts(called((0, "a"), (1, "b")), called((0, "b"), (1, "a"), is_counted=False)) is None
+
+
+def test_several_that_begin_as_one_are_compared_in_their_order() -> None:
+    assert parts(called((0, "a"), (0, "b")), called((0, "a"), (0, "c"))) == ("b", "c")
+
+
+def test_ranks_part_where_their_lines_do() -> None:
+    ours, theirs = called((0, "a"), (1, "a", 8), (2, "b", 9)), called((0, "a"), (1, "a", 10), (2, "c", 11))
+    found = first_difference(ours, theirs)
+    assert found is not None and (found[0].stack[-1].line, found[1].stack[-1].line) == (8, 10)
+
+
+def test_it_is_told_which_collectives_they_call() -> None:
+    (ours,), (theirs,) = called((1, "layers.1.weight (f32[136])")).calls, called((1, "", 9)).calls
+    fact = divergences.at_run_time(ours, theirs, "0", ("1", "0, 2, 3"))
+    assert divergences.announced(fact, "step") == (
+        "rank 1 parts from ranks 0, 2, 3 at train.py:7 in step: "
+        "Rank 1 calls all_gather of layers.1.weight (f32[136]) (train.py:7), and ranks 0, 2, 3 all_gather "
+        "(train.py:9). One waits for the other until its time-out, its backend raises an error, or the results are "
+        "wrong."
+    )
+
+
+def begun(*operations: str) -> CalledInGroup:
+    """Return the collectives of a rank as torch's flight recorder keeps them."""
+    made = [Called(("gloo", number, 0), number, each, "", ()) for number, each in enumerate(operations, 3)]
+    return CalledInGroup(True, [], made)
+
+
+def test_those_of_graphs_are_compared_by_their_numbers() -> None:
+    found = first_begun_apart(begun("all_reduce", "all_gather", "barrier"), begun("all_reduce", "barrier"))
+    assert found is not None and [each.operation for each in found] == ["all_gather", "barrier"]
+    assert first_begun_apart(begun("all_reduce", "all_gather"), begun("all_reduce")) is None
+    fact = divergences.at_run_time(*found, "0", ("1", "0"), is_uncompiled=False)
+    assert fact.difference == "It is collective 4 of their process group at run time; those before it are alike."
+    assert fact.collectives == "Rank 1 calls all_gather, and rank 0 barrier."
