@@ -74,7 +74,7 @@ POLICY: list[tuple[str, Edit]] = [
     (r"hint Set `torch\._dynamo\.config", set_the_config),
     (r"hint .*[cC]ompile with `dynamic=True`", compile_with_dynamic),
     (r"hint With `dynamic=True`", compile_with_dynamic),
-    (r"hint Keep it a tensor: without `\.item\(\)`", keep_the_tensor),
+    (r"hint Keep it a tensor, without `\.item\(\)`", keep_the_tensor),
     (r"hint .*torch\._assert_async", check_in_the_graph),
     (r"hint .*torch\.where\(condition, a, b\)", choose_with_where),
     (r"hint .*`\.contiguous\(\)` before the call", change_the_argument(".contiguous()")),

@@ -138,10 +138,10 @@ def debug(
     lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
 
     # importing prompt_toolkit and rich takes a tenth of a second, which `dynascope debug --help` saves
-    from dynascope.terminal.prompt import debug_program
+    from dynascope.terminal.prompt import ENDING_SIGNALS, debug_program
 
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, lambda number, frame: sys.exit(128 + number))  # so that the program is ended too
+    for ending in ENDING_SIGNALS:
+        signal.signal(ending, lambda number, frame: sys.exit(128 + number))
     share_stdin = interactive or (listed and not reads_stdin)
     sys.exit(debug_program(program, breakpoints, filters, None if interactive else lines, share_stdin))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import FrameType
 
 import platformdirs
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
@@ -26,6 +29,8 @@ PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}
 _TAKES_EXPRESSIONS = {"print", "expand", "history"}
 
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""The signals at which the program is ended, too."""
 INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
 
@@ -35,6 +40,7 @@ def converse(session: TerminalSession) -> None:
     prompt: PromptSession[str] = PromptSession(
         history=_history(), completer=CommandCompleter(session), complete_while_typing=False
     )
+    _exit_at_signals(prompt.app)
     last = ""
     while not session.leaving:
         try:
@@ -77,6 +83,23 @@ def perform(session: TerminalSession, lines: Iterable[str]) -> None:
         if session.leaving:
             return
     session.run_to_end()
+
+
+def _exit_at_signals(prompt: Application[str]) -> None:
+    """Raise SystemExit when a signal asks this process to end, so that the program is ended, too.
+
+    The event loop of a prompt raises it: raised anywhere in the loop, while output is printed above the prompt, it
+    would leave what waits for that output waiting.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        exits = SystemExit(128 + number)
+        if prompt.loop is None:
+            raise exits
+        prompt.loop.call_soon_threadsafe(lambda: prompt.is_done or prompt.exit(exception=exits))
+
+    for ending in ENDING_SIGNALS:
+        signal.signal(ending, end)
 
 
 class CommandCompleter(Completer):

@@ -36,11 +36,9 @@ class Terminal:
         self._text = ""
 
     def close(self) -> None:
-        """End the command, if it still runs, as a closed window does."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGHUP)
-            self.process.wait(PATIENCE)
+        """End the command, if it still runs, as a closed window does: the terminal is gone, and sends SIGHUP."""
         os.close(self._master)
+        self.process.wait(PATIENCE)
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
