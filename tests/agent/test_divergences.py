@@ -26,6 +26,14 @@ def test_the_first_place_where_ranks_part_is_told(job: Job, tmp_path: Path) -> N
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("job", jobs("failing"), ids=name)
+def test_of_a_rank_that_fails_by_itself_nothing_is_told(job: Job, tmp_path: Path) -> None:
+    code, out = run(job, tmp_path)
+    assert code == 1 and "dynascope:" not in out, out[-3000:]
+    assert not list(tmp_path.glob("ranks-*"))
+
+
+@pytest.mark.matrix
 @pytest.mark.parametrize("job", jobs("harmless"), ids=name)
 def test_ranks_that_fit_together_are_left_alone(job: Job, tmp_path: Path) -> None:
     code, out = run(job, tmp_path)

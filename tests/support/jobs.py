@@ -42,7 +42,7 @@ class Job(Struct):
 
 
 def jobs(kind: str) -> list[Job]:
-    """Return the jobs of a folder, `diverging` or `harmless`."""
+    """Return the jobs of a folder: `diverging`, `failing` or `harmless`."""
     return [Job(*each) for each in zip(sorted((FOLDER / kind).glob("*.py")), cycle(["aot_eager", "inductor"]))]
 
 

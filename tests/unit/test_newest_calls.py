@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dynascope.agent.ranks.calls import FunctionPlace, TracedCall
-from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of, pairs_at
+from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
 from dynascope.facts import model
+from dynascope.facts.comparison.newest_calls import pairs_at
 from dynascope.facts.comparison.ranks import PartOfCall
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.user_stack import UserFrame

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dynascope.explain.problem import Place, Problem, fitting, sentence_of, where
 from dynascope.facts import model
-from dynascope.facts.comparison.called import Called
+from dynascope.facts.comparison.called import ENDED, Called
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 from dynascope.facts.user_stack import UserFrame
@@ -67,13 +67,19 @@ def at_run_time(
 
     `is_uncompiled`: neither is one of a graph or of C++. `members` as in `other_collective`.
     """
-    our, their = (Collective(each.operation, group, each.takes, stack=each.stack) for each in (ours, theirs))
+    our, their = (
+        None if each.operation == ENDED else Collective(each.operation, group, each.takes, stack=each.stack)
+        for each in (ours, theirs)
+    )
     stack = list(ours.stack or theirs.stack) or [UserFrame("", 0, "")]
     difference = (
         ""
         if is_uncompiled
         else f"It is collective {ours.number} of their process group at run time; those before it are alike."
     )
+    if our is None or their is None:
+        ended = named_ranks(ranks[0] if our is None else ranks[1])
+        difference = sentence_of(f"{ended} {'has' if ended.startswith('rank ') else 'have'} ended.")
     return _hanging(stack, ranks, difference, other_collective(our, their, ranks, members))
 
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import struct
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +20,7 @@ import msgspec
 from msgspec import Struct, field
 
 from dynascope.encodable import encoded
+from dynascope.facts import checked_memory
 
 
 class Process(Struct, array_like=True):
@@ -91,7 +90,6 @@ PARTS: dict[type[msgspec.Struct], tuple[int, int]] = {
     Standing: (12032, 256),
 }
 """Offset and size of the parts of a slot."""
-HEADER = struct.Struct("<II")
 
 _encoder = msgspec.json.Encoder()
 
@@ -182,19 +180,12 @@ class Slot:
 def _write(memory: mmap.mmap | None, offset: int, size: int, value: msgspec.Struct | None) -> None:
     if memory is None or memory.closed:  # closed in a forked child, which does not go on with its parent's compiles
         return
-    data = encoded(_encoder.encode, value) if value is not None else b""
-    if HEADER.size + len(data) > size:
-        data = b""
-    memory[offset : offset + HEADER.size + len(data)] = HEADER.pack(len(data), zlib.crc32(data)) + data
+    checked_memory.write(memory, offset, size, encoded(_encoder.encode, value) if value is not None else b"")
 
 
 _READS = 1_000
 """How often it is read again where a part is half written, which lasts for less than a microsecond."""
 S = TypeVar("S", bound=Struct)
-
-
-class _HalfWritten(Exception):
-    """A part does not have its checksum."""
 
 
 class CompileSeen(Struct):
@@ -238,7 +229,7 @@ def read(pid: int) -> ProcessSeen | None:
                 if process is not None and process.pid in _numbers(pid):
                     return ProcessSeen(pid, process, sorted(_seen(memory), key=lambda each: each.compile.start))
             return None
-        except _HalfWritten:
+        except checked_memory.HalfWritten:
             pass
     return None
 
@@ -278,8 +269,5 @@ def _seen(memory: bytes) -> Iterator[CompileSeen]:
 
 
 def _part(memory: bytes, offset: int, kind: type[S]) -> S | None:
-    length, checksum = HEADER.unpack_from(memory, offset)
-    data = memory[offset + HEADER.size : offset + HEADER.size + length]
-    if zlib.crc32(data) != checksum:
-        raise _HalfWritten
-    return None if not length else msgspec.json.decode(data, type=kind)
+    data = checked_memory.read(memory, offset)
+    return msgspec.json.decode(data, type=kind) if data else None

@@ -246,6 +246,18 @@ class Writer:
             elif is_own and not isinstance(what, LaterFact):
                 self._insert_later(compile, what)
 
+    def write_of_rank(self, rank: int, what: LaterFact) -> None:
+        """Store a fact with the latest compile of a rank of this launch, which has ended."""
+        encoded_with(partial(self._write_of_rank, rank), what)
+
+    def _write_of_rank(self, rank: int, what: LaterFact) -> None:
+        with self._lock, self._transaction() as connection:
+            of_rank = "SELECT id FROM run WHERE launch = ? AND rank = ?"
+            latest = f"SELECT content FROM compile WHERE run_id IN ({of_rank}) ORDER BY id DESC LIMIT 1"
+            row = connection.execute(latest, (self._row["launch"], rank)).fetchone()
+            if row is not None:
+                self._insert_later_fact(row[0], what)
+
     def _insert_later_fact(self, compile: int, what: LaterFact) -> None:
         self._interning.begin()
         if isinstance(what, model.CudaGraphsSkipped):

@@ -86,7 +86,7 @@ def perform(session: TerminalSession, lines: Iterable[str]) -> None:
 
 
 def _exit_at_signals(prompt: Application[str]) -> None:
-    """Raise SystemExit when a signal asks this process to end, so that the program is ended, too.
+    """Raise SystemExit at signals that end this process, so that the program ends, too.
 
     The event loop of a prompt raises it: raised anywhere in the loop, while output is printed above the prompt, it
     would leave what waits for that output waiting.

@@ -289,7 +289,10 @@ def ended(start: Start) -> tuple[int, int]:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == run.__code__.co_filename:
             trace = trace.tb_next
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error.with_traceback(trace), trace
+        if sys.version_info >= (3, 12):
+            sys.last_exc = sys.last_value
+        sys.excepthook(type(error), sys.last_value, trace)
         return 1, signal.SIGINT if isinstance(error, KeyboardInterrupt) else 0
     return 0, 0
 

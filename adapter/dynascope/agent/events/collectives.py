@@ -8,7 +8,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import COLLECTIVES, EXCHANGES_OF_SOME, FSDP_COLLECTIVES
+from dynascope.agent.events.torch_names import (
+    COLLECTIVES,
+    EXCHANGES_OF_SOME,
+    FSDP_COLLECTIVES,
+    UPDATE_DEFAULT_GROUP,
+)
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.called_collectives import (
     operation_of,
@@ -69,6 +74,14 @@ class CollectiveEvents(Events):
         if _fsdp.parameters:
             takes = f"{_fsdp.parameters} ({takes})"
         begins(CalledCollective(group.group_name, begun, operation_of(method, arguments), takes))
+
+
+class DestroyedGroupEvents(Events):
+    """Call `destroyed` before the program destroys all its process groups."""
+
+    def __init__(self, destroyed: Callable[[], object], failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_before(UPDATE_DEFAULT_GROUP, lambda pg: destroyed() if pg is None else None)
 
 
 class FsdpEvents(Events):

@@ -259,6 +259,7 @@ NEW_PROCESS_GROUP = _distributed(
     TIMEOUTS,
 )
 SPLIT_GROUP = _distributed("split_group", "parent_pg, split_ranks, timeout, ...", "2.4", TIMEOUTS)
+UPDATE_DEFAULT_GROUP = _distributed("_update_default_pg", "pg", "2.1", RUN_TIME_COLLECTIVES, may_be_absent=True)
 
 
 def _methods_of_groups(names: str) -> tuple[TorchName, ...]:

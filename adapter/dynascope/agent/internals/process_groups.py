@@ -67,6 +67,15 @@ def collectives_begun(group: Any, device: Any) -> tuple[str, int] | None:
     return name, int(backend._get_sequence_number_for_group())
 
 
+def begun_by_group() -> dict[str, tuple[str, int] | None]:
+    """Return for each process group with other ranks what `collectives_begun` does, by its name.
+
+    `torch.distributed.distributed_c10d._world.pg_names` (1.8).
+    """
+    world: Any = sys.modules[_DISTRIBUTED]._world  # type: ignore[attr-defined]
+    return {name: collectives_begun(group, None) for group, name in list(world.pg_names.items()) if group.size() > 1}
+
+
 def collective_timeouts() -> dict[str, float]:
     """Return seconds by backend, of process groups with other ranks; the least of several.
 

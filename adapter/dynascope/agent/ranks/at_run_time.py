@@ -12,11 +12,9 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
-
-from msgspec import structs
+from typing import Any
 
 from dynascope.agent.events.collectives import CalledCollective
 from dynascope.agent.internals.flight_recorder import collectives_in_progress
@@ -24,15 +22,13 @@ from dynascope.agent.internals.process_groups import collective_timeouts, job_st
 from dynascope.agent.program.threads import fork_safe, hide_thread
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives
-from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected, members_of
+from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings
+from dynascope.agent.ranks.ending_rank import EndingRank
+from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.left_collectives import LeftCollectives
-from dynascope.agent.ranks.newest_calls import NewestCalls, PairOfCalls, newest_of, pairs_at
-from dynascope.explain import divergences
-from dynascope.explain.rank_differences import newest_difference
-from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
-from dynascope.facts.comparison.ranks import Collective
+from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
+from dynascope.facts.comparison.newest_calls import pairs_at
 from dynascope.facts.model import Divergence
-from dynascope.rank_names import ranks_text
 
 _MOST_PATIENCE = 5.0
 """The most seconds without a collective after which a rank compares."""
@@ -40,21 +36,6 @@ _MOST_PAUSE = 30.0
 """The most seconds between two comparisons of a rank that goes on waiting."""
 _MOST_RANKS = 64
 """The most ranks of a group that are compared with."""
-
-
-class CalledParting(NamedTuple):
-    """The collectives at which this rank and another part."""
-
-    group: str
-    rank: int
-    ours: Called
-    theirs: Called
-    is_uncompiled: bool
-    """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
-
-    def of(self, rank: CalledInGroup) -> list[Called]:
-        """Return the collectives of a rank among which these are."""
-        return rank.calls if self.is_uncompiled else rank.begun
 
 
 class RunTimeComparison:
@@ -68,6 +49,7 @@ class RunTimeComparison:
         self._found = found
         self._newest = newest
         self._called = CalledCollectives()
+        self._ending = EndingRank(self._called, newest)
         self._process = os.getpid()
         self._starting = fork_safe(threading.RLock())
         self._thread: threading.Thread | None = None
@@ -77,6 +59,7 @@ class RunTimeComparison:
         """Hear of an uncompiled collective before it begins."""
         if self._ended.is_set() or os.getpid() != self._process:
             return
+        self._ending.begins()
         self._called.begins(called)
         self.start()
 
@@ -102,14 +85,23 @@ class RunTimeComparison:
             return
         self._called.some_communicate(group)
 
+    def groups_are_destroyed(self) -> None:
+        """Hear that the program destroys its process groups now."""
+        if self._thread is not None and not self._ended.is_set() and os.getpid() == self._process:
+            self._ending.groups_are_destroyed()
+
     def end(self) -> None:
         """Compare nothing any more."""
         self._ended.set()
 
     def _end_and_join(self) -> None:
-        if self._thread is not None and os.getpid() == self._process:
-            self.end()
-            self._thread.join(SECONDS.total_seconds() + 2)
+        if self._thread is None or os.getpid() != self._process:
+            return
+        is_compared = not self._ended.is_set()
+        self.end()
+        self._thread.join(SECONDS.total_seconds() + 2)
+        if is_compared:
+            self._ending.ends()
 
     def _compare(self) -> None:
         with suppress(Exception):  # the store is gone, or does not answer in time; the program goes on
@@ -140,16 +132,16 @@ class RunTimeComparison:
         collectives.leave(own)
         self._newest.leave(store, job.rank)
         left = collectives.read(_others(job.rank, job.groups), own)
-        parting = next(_partings(own, left, job.groups), None)
+        parting = next(partings(own, left, job.groups), None)
         if parting is None:
             return False
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
             return True
         left = collectives.read(job.groups[parting.group][:_MOST_RANKS], [parting.group])
-        fact = _divergence(parting, job.rank, left, members_of(parting.group, job.groups))
+        fact = divergence(parting, job.rank, left, members_of(parting.group, job.groups))
         frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
         calls = pairs_at(self._newest.newest(), newest_of(store, parting.rank), frames)
-        fact = _explained(fact, calls, parting, job.rank)
+        fact = explained(fact, calls, parting, job.rank)
         if fact.line and _is_first(store, parting.group, job.rank):
             self._found(fact)
         return True
@@ -165,58 +157,3 @@ def _is_first(store: Any, group: str, rank: int) -> bool:
     return not store.check([f"{PARTED}/{group}"]) and bool(
         store.compare_set(f"called/told/{group}", "", text).decode() == text
     )
-
-
-def _partings(
-    own: dict[str, CalledInGroup], left: dict[int, dict[str, CalledInGroup]], groups: dict[str, tuple[int, ...]]
-) -> Iterator[CalledParting]:
-    for group, ours in own.items():
-        for rank in groups.get(group, ()):
-            theirs = left.get(rank, {}).get(group)
-            if theirs is None:
-                continue
-            for find, is_uncompiled in ((first_difference, True), (first_begun_apart, False)):
-                if (found := find(ours, theirs)) is not None:
-                    yield CalledParting(group, rank, *found, is_uncompiled)
-
-
-def _divergence(
-    parting: CalledParting, rank: int, left: dict[int, dict[str, CalledInGroup]], members: str
-) -> Divergence:
-    """Return the fact, with the smaller side first."""
-    sides: list[tuple[Called, set[int]]] = [(parting.ours, {rank}), (parting.theirs, {parting.rank})]
-    for other, groups in left.items():
-        calls = parting.of(groups[parting.group]) if parting.group in groups else []
-        at = next((each for each in calls if each.place == parting.ours.place), None)
-        for called, ranks in sides:
-            is_alike = at is not None and at.text == called.text
-            if at is not None and is_alike and (at.stack == called.stack or not parting.is_uncompiled):
-                ranks.add(other)
-    if parting.is_uncompiled:
-        sides = [(_placed(called, parting.group, left, ranks), ranks) for called, ranks in sides]
-    (few, ours), (many, theirs) = (
-        (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: len(it[1]))
-    )
-    return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
-
-
-def _explained(fact: Divergence, pairs: Iterable[PairOfCalls], parting: CalledParting, rank: int) -> Divergence:
-    """Return the fact with where newest compiles of a function part, if they lead there."""
-    called = [
-        Collective(each.operation, parting.group, each.takes, stack=each.stack)
-        for each in (parting.ours, parting.theirs)
-    ]
-    for pair in pairs:
-        found = newest_difference(pair, (rank, parting.rank), (called[0], called[1]))
-        if found is not None:
-            return structs.replace(
-                fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference
-            )
-    return fact
-
-
-def _placed(called: Called, group: str, left: dict[int, dict[str, CalledInGroup]], ranks: set[int]) -> Called:
-    """Return a collective, with the lines of one before it where autograd calls it on a thread."""
-    groups = [left[rank][group] for rank in ranks if group in left.get(rank, {})]
-    before = [each for it in groups for each in it.calls if each.stack and each.place <= called.place]
-    return called if called.stack or not before else structs.replace(called, stack=before[-1].stack)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Mapping
 
 from dynascope.agent.internals.flight_recorder import RecordedGroup, recorded_collectives
@@ -38,4 +39,4 @@ def _begun(group: RecordedGroup, uncompiled: list[Called]) -> list[Called]:
 
 def _waiting_lines(thread: int) -> tuple[UserFrame, ...]:
     """Return the user's lines at which a thread is now."""
-    return users_lines(sys._current_frames().get(thread))
+    return users_lines(traceback.walk_stack(sys._current_frames().get(thread)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import traceback
 import types
 from collections import deque
+from collections.abc import Iterable
 from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
@@ -14,6 +16,7 @@ from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.tape.code import has_file, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.ended_ranks import RankFile
 from dynascope.facts.user_stack import UserFrame
 
 _KEPT = 512
@@ -31,15 +34,19 @@ class CallsOfGroup:
         self._latest: dict[str, tuple[int, int, int]] = {}
         """By backend the numbers of collectives begun, of uncompiled ones since then, and of uncompiled ones in all."""
 
-    def add(self, called: CalledCollective) -> None:
+    def add(self, called: CalledCollective) -> Called | None:
+        """Keep a collective that begins; return it, or None where its place is not known."""
         if called.begun is None:
             self.is_counted = False
-            return
+            return None
         backend, begun = called.begun
         before, since, number = self._latest.get(backend, (-1, 0, -1))
         latest = self._latest[backend] = begun, since + 1 if before == begun else 0, number + 1
         place = backend, latest[0], latest[1]
-        self._calls.append(Called(place, latest[2], called.operation, called.takes, users_lines(sys._getframe())))
+        self._calls.append(
+            Called(place, latest[2], called.operation, called.takes, users_lines(traceback.walk_stack(sys._getframe())))
+        )
+        return self._calls[-1]
 
     def latest(self) -> CalledInGroup:
         return CalledInGroup(self.is_counted, list(self._calls))
@@ -53,17 +60,27 @@ class CalledCollectives:
         self._groups: dict[str, CallsOfGroup] = {}
         self.began = 0.0
         """When the latest has begun, of `time.monotonic`."""
+        self.file: RankFile | None = None
+        """Where they are written, too, when they begin."""
 
     def begins(self, called: CalledCollective) -> None:
         """Keep a collective that begins on this thread."""
         with self._lock:
             self.began = time.monotonic()
-            self._groups.setdefault(called.group, CallsOfGroup()).add(called)
+            kept = self._groups.setdefault(called.group, CallsOfGroup()).add(called)
+            if self.file is not None and kept is not None:
+                self.file.add(called.group, kept)
 
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""
         with self._lock:
             self._groups.setdefault(group, CallsOfGroup()).is_counted = False
+
+    def forget(self) -> None:
+        """Begin anew: the program has destroyed its process groups."""
+        with self._lock:
+            self._groups.clear()
+            self.file = None
 
     def latest(self) -> dict[str, CalledInGroup]:
         """Return the latest of each group."""
@@ -84,16 +101,18 @@ def _is_of_torch(frame: types.FrameType) -> bool:
     return type(name) is str and name.startswith("torch.")  # no other object's `__str__` may run
 
 
-def users_lines(frame: types.FrameType | None) -> tuple[UserFrame, ...]:
-    """Return the user's lines from which this frame is called, the innermost last.
+def users_lines(frames: Iterable[tuple[types.FrameType, int]]) -> tuple[UserFrame, ...]:
+    """Return the user's lines of frames, the innermost last.
 
-    Compiled code has no lines: its caller's line is the innermost then.
+    Each frame comes with its line, the innermost first. Compiled code has no lines: its caller's line is the innermost
+    then.
     """
     lines: list[UserFrame] = []
-    while frame is not None and len(lines) < _MOST_LINES:
+    for frame, line in frames:
         path = None if _is_of_torch(frame) else _users_path(frame.f_code.co_filename)
-        has_line = bool(lines) or frame.f_lineno != frame.f_code.co_firstlineno or frame.f_code.co_name == "<module>"
+        has_line = bool(lines) or line != frame.f_code.co_firstlineno or frame.f_code.co_name == "<module>"
         if path is not None and has_line:
-            lines.append(UserFrame(path, frame.f_lineno, frame.f_code.co_name))
-        frame = frame.f_back
+            lines.append(UserFrame(path, line, frame.f_code.co_name))
+        if len(lines) == _MOST_LINES:
+            break
     return tuple(reversed(lines))

@@ -25,6 +25,7 @@ from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.agent.tape.code import is_users
 from dynascope.explain import divergences, rank_differences
+from dynascope.facts import ended_ranks
 from dynascope.facts.comparison.ranks import Collective, first_of_shifted, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
@@ -105,6 +106,7 @@ class RankComparison:
         self._has_ended, self._exchange = True, None
 
     def _parts_at_run_time(self, fact: Divergence) -> None:
+        _note_told()
         self._tell(divergences.announced(fact, fact.stack[-1].function))
         if self._latest_compile:  # the report has it with the compile before it
             self._write_later(self._latest_compile, fact)
@@ -172,6 +174,7 @@ class RankComparison:
     def _add(self, call: TracedCall, fact: Divergence, facts: CompileFacts) -> None:
         call.is_compared = False
         facts.divergences.append(fact)
+        _note_told()
         self._tell(divergences.announced(fact, call.parts[0].compile.function))
         parted.tell(fact, is_own=True)
 
@@ -203,6 +206,11 @@ class RankComparison:
         else:
             call.is_compared = False
             parted.tell(fact, is_own=True)
+
+
+def _note_told() -> None:
+    if (folder := ended_ranks.folder_of_launch()) is not None:
+        ended_ranks.note_told(folder)
 
 
 def _called_at(facts: CompileFacts) -> str:

@@ -11,17 +11,17 @@ from __future__ import annotations
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
 
 from dynascope.agent.internals.process_groups import JobStore
+from dynascope.agent.ranks.called_partings import members_of
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.ranks import PartOfCall, decisions, is_reordered, of_inputs, running
 from dynascope.facts.model import Divergence
-from dynascope.rank_names import ranks_text
 
 SECONDS = timedelta(seconds=10)
 _MOST_RANKS = 64
@@ -63,11 +63,6 @@ class Disagreement(NamedTuple):
     def is_of_collectives(self) -> bool:
         """Whether the ranks call other collectives, DistributedDataParallel's included."""
         return self.collective is not None or any(self.gradients)
-
-
-def members_of(group: str, groups: Mapping[str, Sequence[int]]) -> str:
-    """Return the ranks of one of several process groups, `0, 2-7`; "" for the only one."""
-    return ranks_text(groups[group]) if len(groups) > 1 else ""
 
 
 def connected(job: JobStore, launch: str) -> Any:

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 from dynascope.agent.program import collector, this_process
 from dynascope.agent.recorder.imported_sources import ImportedSources
 from dynascope.agent.recorder.installation import FACTS_ONLY, RecorderInstallation, version
-from dynascope.facts import store
+from dynascope.explain import divergences
+from dynascope.facts import ended_ranks, store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.in_progress import Board
 from dynascope.facts.launches import LAUNCH_VARIABLE, new_launch, prune
@@ -224,6 +225,8 @@ class _Recording:
             self.say(f"some facts could not be recorded. The first of {errors} errors:\n{self._first_error}")
         if self._writer is None and self._is_first and self.is_on and "torch" in sys.modules:
             self.write(None)
+        if self._is_first:
+            self._tell_where_ranks_part()
         writer, self._writer = self._writer, None
         if writer is not None and writer.belongs_to_this_process():
             self._failed = True  # later compiles are not recorded
@@ -231,6 +234,23 @@ class _Recording:
                 writer.close(finished=self.is_on)
             except sqlite3.Error:
                 pass  # the facts are committed; the run only counts as killed
+
+    def _tell_where_ranks_part(self) -> None:
+        """Tell where the ranks of this launch part that ended before they could tell it."""
+        folder = ended_ranks.folder_of_launch()
+        if folder is None or not folder.exists():
+            return
+        from dynascope.agent.ranks.ended_job import parted  # a launch without ranks needs none of it
+
+        try:
+            if (found := parted(folder)) is not None:
+                rank, fact = found
+                self.say(divergences.announced(fact, fact.stack[-1].function))
+                if self._writer is not None:
+                    with self._contained_store():
+                        self._writer.write_of_rank(rank, fact)
+        finally:
+            ended_ranks.remove(folder)
 
     def forked(self) -> None:
         self._began = time.time()

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
-from dynascope.agent.events.collectives import CollectiveEvents, FsdpEvents
+from dynascope.agent.events.collectives import CollectiveEvents, DestroyedGroupEvents, FsdpEvents
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
@@ -106,6 +106,7 @@ class Recorder:
             self._hooks += [
                 CollectiveEvents(called.begins, called.some_communicate, failures),
                 FsdpEvents(failures),
+                DestroyedGroupEvents(called.groups_are_destroyed, failures),
             ]
 
     def remove(self) -> None:

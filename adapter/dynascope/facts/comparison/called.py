@@ -10,6 +10,10 @@ from msgspec import Struct
 from dynascope.facts.user_stack import UserFrame
 
 Key = TypeVar("Key")
+DESTROYED = "destroy_process_group"
+"""The operation of a rank that has destroyed a process group, in place of a collective."""
+ENDED = ""
+"""The operation of a rank that has ended, in place of a collective."""
 
 
 class Called(Struct, frozen=True, array_like=True):
@@ -30,6 +34,15 @@ class Called(Struct, frozen=True, array_like=True):
     def text(self) -> str:
         """Return what has to be alike in all ranks of the group."""
         return f"{self.operation} of {self.takes}" if self.takes else self.operation
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the rank calls no collective of the group any more."""
+        return self.operation in (DESTROYED, ENDED)
+
+    def differs(self, other: Called) -> bool:
+        """Whether one rank calls another collective than the other."""
+        return self.text != other.text and not (self.is_end and other.is_end)
 
 
 class CalledInGroup(Struct, array_like=True):
@@ -52,7 +65,7 @@ def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called
     if not (ours.is_counted and theirs.is_counted):
         return None
     pairs = _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls})
-    differing = next((at for at, (our, their) in enumerate(pairs) if our.text != their.text), None)
+    differing = next((at for at, (our, their) in enumerate(pairs) if our.differs(their)), None)
     if differing is None or not _differs_by_number(ours.calls, theirs.calls):
         return None
     first = differing
@@ -66,12 +79,12 @@ def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Calle
     if not (ours.is_counted and theirs.is_counted):
         return None
     pairs = _pairs({each.place: each for each in ours.begun}, {each.place: each for each in theirs.begun})
-    return next(((our, their) for our, their in pairs if our.text != their.text), None)
+    return next(((our, their) for our, their in pairs if our.differs(their)), None)
 
 
 def _differs_by_number(ours: Sequence[Called], theirs: Sequence[Called]) -> bool:
     by_number = _pairs(*({(each.place[0], each.number): each for each in side} for side in (ours, theirs)))
-    return any(our.text != their.text for our, their in by_number)
+    return any(our.differs(their) for our, their in by_number)
 
 
 def _pairs(ours: dict[Key, Called], theirs: dict[Key, Called]) -> list[tuple[Called, Called]]:

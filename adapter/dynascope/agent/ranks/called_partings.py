@@ -1,0 +1,97 @@
+"""Find where ranks part by the collectives that they have called, and explain it by their newest compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dynascope.explain import divergences
+from dynascope.explain.rank_differences import newest_difference
+from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
+from dynascope.facts.comparison.newest_calls import PairOfCalls
+from dynascope.facts.comparison.ranks import Collective
+from dynascope.facts.model import Divergence
+from dynascope.rank_names import ranks_text
+
+
+def members_of(group: str, groups: Mapping[str, Sequence[int]]) -> str:
+    """Return the ranks of one of several process groups, `0, 2-7`; "" for the only one."""
+    return ranks_text(groups[group]) if len(groups) > 1 else ""
+
+
+class CalledParting(NamedTuple):
+    """The collectives at which this rank and another part."""
+
+    group: str
+    rank: int
+    ours: Called
+    theirs: Called
+    is_uncompiled: bool
+    """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
+
+    def of(self, rank: CalledInGroup) -> list[Called]:
+        """Return the collectives of a rank among which these are."""
+        return rank.calls if self.is_uncompiled else rank.begun
+
+
+def partings(
+    own: Mapping[str, CalledInGroup],
+    left: Mapping[int, Mapping[str, CalledInGroup]],
+    groups: Mapping[str, tuple[int, ...]],
+) -> Iterator[CalledParting]:
+    """Yield where this rank and each other part, in each of their process groups.
+
+    `own` is what this rank has called, `left` what other ranks have called, by rank and group.
+    """
+    for group, ours in own.items():
+        for rank in groups.get(group, ()):
+            theirs = left.get(rank, {}).get(group)
+            if theirs is None:
+                continue
+            for find, is_uncompiled in ((first_difference, True), (first_begun_apart, False)):
+                if (found := find(ours, theirs)) is not None:
+                    yield CalledParting(group, rank, *found, is_uncompiled)
+
+
+def divergence(
+    parting: CalledParting, rank: int, left: Mapping[int, Mapping[str, CalledInGroup]], members: str
+) -> Divergence:
+    """Return the fact, with the smaller side first."""
+    sides: list[tuple[Called, set[int]]] = [(parting.ours, {rank}), (parting.theirs, {parting.rank})]
+    for other, groups in left.items():
+        calls = parting.of(groups[parting.group]) if parting.group in groups else []
+        at = next((each for each in calls if each.place == parting.ours.place), None)
+        for called, ranks in sides:
+            is_alike = at is not None and at.text == called.text
+            if at is not None and is_alike and (at.stack == called.stack or not parting.is_uncompiled):
+                ranks.add(other)
+    if parting.is_uncompiled:
+        sides = [(_placed(called, parting.group, left, ranks), ranks) for called, ranks in sides]
+    (few, ours), (many, theirs) = (
+        (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: len(it[1]))
+    )
+    return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
+
+
+def explained(fact: Divergence, pairs: Iterable[PairOfCalls], parting: CalledParting, rank: int) -> Divergence:
+    """Return the fact with where newest compiles of a function part, if they lead there."""
+    called = [
+        Collective(each.operation, parting.group, each.takes, stack=each.stack)
+        for each in (parting.ours, parting.theirs)
+    ]
+    for pair in pairs:
+        found = newest_difference(pair, (rank, parting.rank), (called[0], called[1]))
+        if found is not None:
+            return structs.replace(
+                fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference
+            )
+    return fact
+
+
+def _placed(called: Called, group: str, left: Mapping[int, Mapping[str, CalledInGroup]], ranks: set[int]) -> Called:
+    """Return a collective, with the lines of one before it where autograd calls it on a thread."""
+    groups = [left[rank][group] for rank in ranks if group in left.get(rank, {})]
+    before = [each for it in groups for each in it.calls if each.stack and each.place <= called.place]
+    return called if called.stack or not before else structs.replace(called, stack=before[-1].stack)

@@ -1,0 +1,162 @@
+"""Keep in files the collectives that the ranks of a launch call, for its first process to read when they have ended.
+
+gloo ends a process at once where the sizes of a collective differ, and a launcher then ends the others. So each
+collective is written when it begins, into memory that a file keeps. A rank that ends by itself writes more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field, structs
+
+from dynascope import processes
+from dynascope.facts import checked_memory, store
+from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.launches import LAUNCH_VARIABLE
+
+_RESTARTS_VARIABLE = "TORCHELASTIC_RESTART_COUNT"
+_SLOT = 2048
+"""The bytes for a collective."""
+_SLOTS = 64
+"""The number of the latest collectives that are kept."""
+_TOLD = "told"
+_PREFIX = "ranks-"
+_SECONDS_LEFT = 7 * 24 * 3600.0
+
+
+class RankProcess(Struct, array_like=True):
+    """A rank of a job, and its process."""
+
+    rank: int
+    pid: int
+    groups: dict[str, tuple[int, ...]] = {}
+    """The ranks of its process groups, by name."""
+
+
+class EndedRank(Struct, array_like=True):
+    """A rank that has ended, and what it has left."""
+
+    rank: RankProcess
+    calls: dict[str, CalledInGroup] = field(default_factory=dict)
+    """Its latest collectives, by process group."""
+    newest: bytes = b""
+    """Its newest compiled calls (`newest_calls.packed`)."""
+    has_ended: bool = False
+    """Whether it has come to the end of its program, without an error."""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_call = msgspec.msgpack.Decoder(tuple[int, str, Called]).decode
+_decode_rank = msgspec.msgpack.Decoder(RankProcess).decode
+_decode_end = msgspec.msgpack.Decoder(EndedRank).decode
+
+
+def folder_of_launch() -> Path | None:
+    """Return the folder for the ranks of this process's launch, or None.
+
+    None in a process that is not recorded.
+    """
+    launch, facts = os.environ.get(LAUNCH_VARIABLE), os.environ.get(store.FOLDER_VARIABLE)
+    if not launch or not facts:
+        return None
+    return Path(facts) / f"{_PREFIX}{hashlib.blake2b(launch.encode(), digest_size=8).hexdigest()}"
+
+
+class RankFile:
+    """The collectives of this rank, which outlive it. Not for concurrent use."""
+
+    def __init__(self, folder: Path, rank: RankProcess) -> None:
+        """Create its file in the folder of the launch. Raises OSError."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._rank = rank
+        self._path = folder / f"{os.environ.get(_RESTARTS_VARIABLE, '0')}-{rank.rank}"
+        self._count = 0
+        size = _SLOT * (1 + _SLOTS)
+        number = os.open(self._path.with_suffix(".calls"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(number, 0, size)  # a disk that is full is found out here, and ends no process later
+            self._memory = mmap.mmap(number, size)
+        finally:
+            os.close(number)
+        checked_memory.write(self._memory, 0, _SLOT, _encode(rank))
+
+    def add(self, group: str, called: Called) -> None:
+        """Write a collective of a process group before it begins, in place of the oldest."""
+        data = _encode((self._count, group, called))
+        if len(data) > _SLOT - checked_memory.HEADER.size:
+            data = _encode((self._count, group, structs.replace(called, stack=called.stack[-1:])))
+        checked_memory.write(self._memory, _SLOT * (1 + self._count % _SLOTS), _SLOT, data)
+        self._count += 1
+
+    def end(self, ended: EndedRank) -> None:
+        """Write what is known at the end of the rank. Raises OSError."""
+        temporary = self._path.with_suffix(".tmp")
+        temporary.write_bytes(_encode(ended))
+        temporary.rename(self._path.with_suffix(".end"))
+
+
+def note_told(folder: Path) -> None:
+    """Note that a rank has told where the ranks of the launch part."""
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / _TOLD).touch(0o600)
+
+
+def read_ended(folder: Path) -> list[EndedRank]:
+    """Return the ranks that have ended since the last restart.
+
+    None of them where a rank has told that ranks part.
+    """
+    if (folder / _TOLD).exists():
+        return []
+    names = {path.stem for path in folder.glob("*-*")}
+    last = max((int(name.partition("-")[0]) for name in names), default=0)
+    ranks = [_read(folder / name) for name in names if name.startswith(f"{last}-")]
+    return sorted((each for each in ranks if each is not None), key=lambda each: each.rank.rank)
+
+
+def remove(folder: Path) -> None:
+    """Remove the files of a launch, and old ones of launches whose first process was killed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for left in folder.parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _SECONDS_LEFT:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _read(path: Path) -> EndedRank | None:
+    """Return what a rank has left; None where it runs, or its files cannot be read."""
+    with suppress(OSError, msgspec.MsgspecError, checked_memory.HalfWritten):
+        end = path.with_suffix(".end")
+        ended = _decode_end(end.read_bytes()) if end.exists() else _cut_short(path.with_suffix(".calls").read_bytes())
+        return None if processes.exists(ended.rank.pid) else ended
+    return None
+
+
+def _cut_short(memory: bytes) -> EndedRank:
+    """Return what a rank has left that was ended from outside."""
+    parts = (_part(memory, _SLOT * number) for number in range(1, len(memory) // _SLOT))
+    return EndedRank(_decode_rank(checked_memory.read(memory, 0)), _by_group(filter(None, parts)))
+
+
+def _part(memory: bytes, offset: int) -> bytes:
+    try:
+        return checked_memory.read(memory, offset)
+    except checked_memory.HalfWritten:
+        return b""
+
+
+def _by_group(parts: Iterable[bytes]) -> dict[str, CalledInGroup]:
+    groups: dict[str, CalledInGroup] = {}
+    for _, group, called in sorted(map(_decode_call, parts), key=lambda part: part[0]):
+        groups.setdefault(group, CalledInGroup(True, [])).calls.append(called)
+    return groups
