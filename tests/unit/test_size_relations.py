@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.facts.recompiles.relations import Relations, asks_sizes, fits_numbers, is_own_bound, relations
+from dynascope.facts.recompiles.relations import Relations, asks_sizes, fits_numbers, hold, is_own_bound, relations
 
 X, Y = "L['x'].size()[0]", "L['y'].size()[0]"
 
@@ -79,5 +79,14 @@ def test_a_bound_that_is_the_size_itself_is_of_one_call():
     size = "L['x'].size()[2]"
     assert is_own_bound([f"2 <= {size} and {size} <= 12"], {"x.size()[2]": 12})
     assert is_own_bound([f"3*{size} <= 36"], {"x.size()[2]": 12})
+    assert not is_own_bound(["L['step'] <= 2"], {"step": 2})
     assert not is_own_bound([f"2 <= {size} and {size} <= 4096", f"{size} % 2 == 0"], {"x.size()[2]": 2})
     assert not is_own_bound(["not readable", "y.size()[0] <= 3"], {"x.size()[2]": 3})
+
+
+def test_conditions_on_scaled_sizes_are_read():
+    condition = (
+        "math.trunc(0.5*torch.sym_float(L['x'].size()[2]))*math.trunc(0.5*torch.sym_float(L['x'].size()[3])) <= 4096"
+    )
+    assert hold([condition], {"x.size()[2]": 96, "x.size()[3]": 128})
+    assert not hold([condition], {"x.size()[2]": 160, "x.size()[3]": 160})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -128,11 +129,21 @@ def _is_at_bound(expression: ast.expr, values: Mapping[str, float]) -> bool:
         if isinstance(op, (ast.LtE, ast.GtE))
     ]
     # a constant on the lower side is a least size, such as 2, which all compiles have; two sizes may be equal in a call
-    asked = [(low, high) for low, high in pairs if not isinstance(low, ast.Constant) and not any(_values(high))]
+    asked = [
+        (low, high)
+        for low, high in pairs
+        if not isinstance(low, ast.Constant) and not any(_values(high)) and not _is_bare_number(low)
+    ]
     try:
         return any(_evaluated(low, values) == _evaluated(high, values) for low, high in asked)
     except (LookupError, ArithmeticError):
         return False
+
+
+def _is_bare_number(node: ast.expr) -> bool:
+    """Whether it is a number of the program: those that the code compares are no strides."""
+    name = _value(node)
+    return name is not None and is_number(name)
 
 
 def _is_elsewhere(condition: _Condition, values: Mapping[str, float]) -> bool:
@@ -223,6 +234,15 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "isnan": math.isnan,
+    "trunc": math.trunc,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "sym_float": float,
+    "sqrt": math.sqrt,
+}
+"""Functions of `math` and `torch` in conditions on floats, and on sizes that are scaled."""
 
 
 def _hold(
@@ -248,14 +268,8 @@ def _evaluated(node: ast.expr, values: Mapping[str, float]) -> Any:
     match node:
         case ast.Constant(value=int() | float() as value):
             return value
-        case ast.Call(func=ast.Attribute(attr="isnan"), args=[operand]):
-            return (number := _evaluated(operand, values)) != number
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(func=ast.Name(id="___as_tensor"), args=[operand]), attr="item")
-        ):
-            return _evaluated(operand, values)  # a float, with torch 2.11
-        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, *_] as operands, keywords=[]):
-            return {"max": max, "min": min}[name](_evaluated(each, values) for each in operands)
+        case ast.Call():
+            return _result(node, values)
         case ast.UnaryOp(op=op, operand=operand):
             return _OPERATORS[type(op)](_evaluated(operand, values))
         case ast.BinOp(left=left, op=op, right=right):
@@ -268,6 +282,20 @@ def _evaluated(node: ast.expr, values: Mapping[str, float]) -> Any:
             pairs = zip(ops, sides, sides[1:], strict=False)
             return all(_OPERATORS[type(op)](one, other) for op, one, other in pairs)
     raise LookupError(ast.unparse(node))
+
+
+def _result(call: ast.Call, values: Mapping[str, float]) -> Any:
+    """Return the result of a function; raises LookupError where it is not known."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="___as_tensor"), args=[operand]), attr="item")
+        ):
+            return _evaluated(operand, values)  # a float, with torch 2.11
+        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, *_] as operands, keywords=[]):
+            return {"max": max, "min": min}[name](_evaluated(each, values) for each in operands)
+        case ast.Call(func=ast.Attribute(attr=name), args=[operand], keywords=[]) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](_evaluated(operand, values))
+    raise LookupError(ast.unparse(call))
 
 
 def _values(node: ast.expr) -> Iterator[str]:
