@@ -201,10 +201,17 @@ def fitting(*titles: str) -> str:
     return next((each for each in lines if len(each) <= LONGEST_TITLE), f"{beginning.rstrip()}…")
 
 
-def one_line(text: str) -> str:
-    """Return a text that may have many lines in one of bearable length."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+def one_line(*texts: str) -> str:
+    """Return texts that may have many lines in one of bearable length.
+
+    The longest text is cut where they do not fit.
+    """
+    lines = [" ".join(each.split()) for each in texts]
+    surplus = len(" ".join(lines)) - _LONGEST_LINE
+    if surplus > 0:
+        longest = max(lines, key=len)
+        lines[lines.index(longest)] = f"{longest[: max(0, len(longest) - surplus)]}…"
+    return " ".join(lines)
 
 
 def first_line(text: str | None) -> str:

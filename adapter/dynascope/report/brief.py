@@ -52,7 +52,7 @@ def print_told(each: Ranked, sources: Sources, console: Console) -> None:
     if problem.section == "recompile":
         told = [problem.effect, *problem.details]
         if any(told):
-            console.print(f"  {escape(one_line(' '.join(_ended(text) for text in told if text)))}")
+            console.print(f"  {escape(one_line(*(_ended(text) for text in told if text)))}")
     else:
         code = sources.line(problem.place.path, problem.place.line)
         console.print(f"    [dim]{escape(code[:_LONGEST_CODE])}[/]")

@@ -97,6 +97,8 @@ _SIZES = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)"
 _OF_OPTIMIZER = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
 _EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _READABLE = (
+    (re.compile(r"\btorch\.sym_(?:float|int)\(((?:[^()]|\([^()]*\))+)\)"), r"\1"),
+    (re.compile(r"\bmath\.trunc\("), "int("),
     (re.compile(r"\._modules\['(\d+)'\]"), r"[\1]"),
     (re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]"), r".\1"),
     (re.compile(r"\b[GL]\['(\w+)'\]"), r"\1"),

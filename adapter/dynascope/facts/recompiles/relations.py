@@ -236,6 +236,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "isnan": math.isnan,
+    "int": int,
     "trunc": math.trunc,
     "floor": math.floor,
     "ceil": math.ceil,
@@ -293,7 +294,9 @@ def _result(call: ast.Call, values: Mapping[str, float]) -> Any:
             return _evaluated(operand, values)  # a float, with torch 2.11
         case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, *_] as operands, keywords=[]):
             return {"max": max, "min": min}[name](_evaluated(each, values) for each in operands)
-        case ast.Call(func=ast.Attribute(attr=name), args=[operand], keywords=[]) if name in _FUNCTIONS:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[operand], keywords=[]) if (
+            name in _FUNCTIONS
+        ):
             return _FUNCTIONS[name](_evaluated(operand, values))
     raise LookupError(ast.unparse(call))
 
