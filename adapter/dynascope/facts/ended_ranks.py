@@ -21,6 +21,7 @@ from msgspec import Struct, field, structs
 from dynascope import processes
 from dynascope.facts import checked_memory, store
 from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
 _RESTARTS_VARIABLE = "TORCHELASTIC_RESTART_COUNT"
@@ -50,6 +51,8 @@ class EndedRank(Struct, array_like=True):
     """Its latest collectives, by process group."""
     newest: bytes = b""
     """Its newest compiled calls (`newest_calls.packed`)."""
+    values: list[FrameValues] = []
+    """What the conditions of its functions read where it has failed."""
     has_ended: bool = False
     """Whether it has come to the end of its program, without an error."""
 

@@ -58,13 +58,14 @@ def _settings(arguments: Sequence[Any]) -> str:
 def taken_by(method: str, taken: Sequence[torch.Tensor]) -> str:
     """Return dtype and size of what a method takes: `f32[272]`.
 
-    Without the size where ranks may have other sizes: `f32[?]`.
+    Without the size where ranks may have other sizes: `f32 tensors`.
     """
     if not taken:
         return ""
     inputs = taken[len(taken) // 2 :] if "gather" in method or "scatter" in method else taken  # after as many outputs
     size = sum(each.numel() for each in inputs)
-    return f"{dtype_text(taken[0].dtype)}[{size if _EQUAL_SIZES.match(method) else '?'}]"
+    dtype = dtype_text(taken[0].dtype)
+    return f"{dtype}[{size}]" if _EQUAL_SIZES.match(method) else f"{dtype} tensors"
 
 
 def parameters_of(sharded: Any) -> str:

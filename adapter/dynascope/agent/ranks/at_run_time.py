@@ -25,6 +25,7 @@ from dynascope.agent.ranks.called import CalledCollectives
 from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings
 from dynascope.agent.ranks.ending_rank import EndingRank
 from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
+from dynascope.agent.ranks.frame_values import values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
 from dynascope.facts.comparison.newest_calls import pairs_at
@@ -131,6 +132,8 @@ class RunTimeComparison:
         collectives = LeftCollectives(store, job.rank)
         collectives.leave(own)
         self._newest.leave(store, job.rank)
+        values = values_of_thread(self._called.thread)
+        collectives.leave_values(values)
         left = collectives.read(_others(job.rank, job.groups), own)
         parting = next(partings(own, left, job.groups), None)
         if parting is None:
@@ -141,7 +144,8 @@ class RunTimeComparison:
         fact = divergence(parting, job.rank, left, members_of(parting.group, job.groups))
         frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
         calls = pairs_at(self._newest.newest(), newest_of(store, parting.rank), frames)
-        fact = explained(fact, calls, parting, job.rank)
+        reads = values, collectives.values_of(parting.rank)
+        fact = explained(fact, calls, parting, job.rank, reads if parting.waits(own, left) else None)
         if fact.line and _is_first(store, parting.group, job.rank):
             self._found(fact)
         return True

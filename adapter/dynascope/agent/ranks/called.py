@@ -8,7 +8,7 @@ import time
 import traceback
 import types
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
@@ -60,13 +60,15 @@ class CalledCollectives:
         self._groups: dict[str, CallsOfGroup] = {}
         self.began = 0.0
         """When the latest has begun, of `time.monotonic`."""
+        self.thread = threading.main_thread().ident or 0
+        """The thread that called the latest."""
         self.file: RankFile | None = None
         """Where they are written, too, when they begin."""
 
     def begins(self, called: CalledCollective) -> None:
         """Keep a collective that begins on this thread."""
         with self._lock:
-            self.began = time.monotonic()
+            self.began, self.thread = time.monotonic(), threading.get_ident()
             kept = self._groups.setdefault(called.group, CallsOfGroup()).add(called)
             if self.file is not None and kept is not None:
                 self.file.add(called.group, kept)
@@ -104,15 +106,22 @@ def _is_of_torch(frame: types.FrameType) -> bool:
 def users_lines(frames: Iterable[tuple[types.FrameType, int]]) -> tuple[UserFrame, ...]:
     """Return the user's lines of frames, the innermost last.
 
-    Each frame comes with its line, the innermost first. Compiled code has no lines: its caller's line is the innermost
-    then.
+    Each frame is passed with its line, the innermost first.
     """
-    lines: list[UserFrame] = []
+    return tuple(user for _, user in users_frames(frames))[::-1]
+
+
+def users_frames(frames: Iterable[tuple[types.FrameType, int]]) -> Iterator[tuple[types.FrameType, UserFrame]]:
+    """Yield the innermost of the user's frames, each with its place.
+
+    Compiled code has no lines: its caller's line is the innermost then.
+    """
+    found = 0
     for frame, line in frames:
         path = None if _is_of_torch(frame) else _users_path(frame.f_code.co_filename)
-        has_line = bool(lines) or line != frame.f_code.co_firstlineno or frame.f_code.co_name == "<module>"
+        has_line = bool(found) or line != frame.f_code.co_firstlineno or frame.f_code.co_name == "<module>"
         if path is not None and has_line:
-            lines.append(UserFrame(path, line, frame.f_code.co_name))
-        if len(lines) == _MOST_LINES:
-            break
-    return tuple(reversed(lines))
+            yield frame, UserFrame(path, line, frame.f_code.co_name)
+            found += 1
+        if found == _MOST_LINES:
+            return

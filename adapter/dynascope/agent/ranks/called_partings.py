@@ -8,9 +8,10 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.rank_differences import newest_difference
+from dynascope.explain.rank_differences import newest_difference, plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
+from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
 from dynascope.rank_names import ranks_text
@@ -30,6 +31,12 @@ class CalledParting(NamedTuple):
     theirs: Called
     is_uncompiled: bool
     """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
+
+    def waits(self, own: Mapping[str, CalledInGroup], left: Mapping[int, Mapping[str, CalledInGroup]]) -> bool:
+        """Whether these are the latest collectives of both ranks, in which they wait."""
+        sides = own[self.group], left.get(self.rank, {}).get(self.group)
+        pairs = zip((self.ours, self.theirs), sides, strict=True)
+        return all(side is not None and self.of(side)[-1].place == each.place for each, side in pairs)
 
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""
@@ -75,19 +82,29 @@ def divergence(
     return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
 
 
-def explained(fact: Divergence, pairs: Iterable[PairOfCalls], parting: CalledParting, rank: int) -> Divergence:
-    """Return the fact with where newest compiles of a function part, if they lead there."""
+def explained(
+    fact: Divergence,
+    pairs: Iterable[PairOfCalls],
+    parting: CalledParting,
+    rank: int,
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]] | None,
+) -> Divergence:
+    """Return the fact with where newest compiles of a function part, or plain Python.
+
+    `values` are those that conditions of plain Python read in both ranks; None where these do not wait there.
+    """
     called = [
         Collective(each.operation, parting.group, each.takes, stack=each.stack)
         for each in (parting.ours, parting.theirs)
     ]
-    for pair in pairs:
-        found = newest_difference(pair, (rank, parting.rank), (called[0], called[1]))
-        if found is not None:
-            return structs.replace(
-                fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference
-            )
-    return fact
+    numbers = rank, parting.rank
+    compiled = (newest_difference(pair, numbers, (called[0], called[1])) for pair in pairs)
+    found = next(filter(None, compiled), None)
+    if found is None and values is not None:
+        found = plain_difference((parting.ours.stack, parting.theirs.stack), values, numbers)
+    if found is None:
+        return fact
+    return structs.replace(fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference)
 
 
 def _placed(called: Called, group: str, left: Mapping[int, Mapping[str, CalledInGroup]], ranks: set[int]) -> Called:

@@ -34,4 +34,5 @@ def _explained(fact: Divergence, parting: CalledParting, ranks: list[EndedRank],
     other = next(each for each in ranks if each.rank.rank == parting.rank)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     pairs = pairs_at(unpacked(own.newest), unpacked(other.newest), frames)
-    return explained(fact, pairs, parting, own.rank.rank)
+    waits = parting.waits(own.calls, {other.rank.rank: other.calls})
+    return explained(fact, pairs, parting, own.rank.rank, (own.values, other.values) if waits else None)

@@ -12,6 +12,7 @@ from dynascope.agent.events.collectives import CalledCollective
 from dynascope.agent.internals.process_groups import begun_by_group, job_store
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives, users_lines
+from dynascope.agent.ranks.frame_values import values_in
 from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.facts.comparison.called import DESTROYED, ENDED, Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import packed
@@ -66,9 +67,12 @@ class EndingRank:
             for group, begun in begun_by_group().items():
                 self._called.begins(CalledCollective(group, begun, operation, ""))
         own = with_begun(self._called.latest())
+        failed_at = [] if error is None else [*traceback.walk_tb(error.__traceback__)][::-1]
         for called in own.values():
-            _complete(called, operation if has_ended else None, _lines_of(error))
-        ended = EndedRank(RankProcess(job.rank, os.getpid(), job.groups), own, packed(self._newest.newest()), has_ended)
+            _complete(called, operation if has_ended else None, users_lines(failed_at))
+        process = RankProcess(job.rank, os.getpid(), job.groups)
+        values = [] if has_ended else values_in(failed_at)
+        ended = EndedRank(process, own, packed(self._newest.newest()), values, has_ended)
         try:
             self._file.end(ended)
         except OSError:
@@ -89,8 +93,3 @@ def _complete(called: CalledInGroup, operation: str | None, failed_at: tuple[Use
         called.begun.append(Called((backend, number + 1, 0), number + 1, operation, "", stack))
     elif not last.stack:
         called.begun[-1] = structs.replace(last, stack=failed_at)
-
-
-def _lines_of(error: BaseException | None) -> tuple[UserFrame, ...]:
-    """Return the user's lines at which an error was raised, the innermost last."""
-    return users_lines([*traceback.walk_tb(error.__traceback__)][::-1]) if error is not None else ()

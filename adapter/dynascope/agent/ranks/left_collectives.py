@@ -14,9 +14,11 @@ from typing import Any
 import msgspec
 
 from dynascope.facts.comparison.called import CalledInGroup
+from dynascope.facts.comparison.plain_branches import FrameValues
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(CalledInGroup).decode
+_decode_values = msgspec.msgpack.Decoder(list[FrameValues]).decode
 _decode_digests = msgspec.msgpack.Decoder(dict[str, bytes]).decode
 
 
@@ -38,6 +40,15 @@ class LeftCollectives:
         self._store.set(f"called/{self._rank}", _encode(digests))  # when the collectives are there
         self._known = {digest: own[group] for group, digest in digests.items()}
 
+    def leave_values(self, values: list[FrameValues]) -> None:
+        """Replace what the conditions ask of this rank that waits."""
+        self._store.set(_of_values(self._rank), _encode(values))
+
+    def values_of(self, rank: int) -> list[FrameValues]:
+        """Return what the conditions ask of another rank that waits."""
+        key = _of_values(rank)
+        return _decode_values(self._store.get(key)) if self._store.check([key]) else []
+
     def read(self, ranks: Iterable[int], groups: Iterable[str]) -> dict[int, dict[str, CalledInGroup]]:
         """Return what ranks have left of process groups, by rank.
 
@@ -57,3 +68,7 @@ class LeftCollectives:
         if digest not in self._known:
             self._known[digest] = _decode(zlib.decompress(self._store.get(f"called/{rank}/{group}")))
         return self._known[digest]
+
+
+def _of_values(rank: int) -> str:
+    return f"values/{rank}"
