@@ -29,7 +29,9 @@ def train(self, batches):
     call(4)
 
 def outer():
-    train(1)
+    for x, y in train(1): call(x)
+    while ready: call(y)
+    call(z)
     if ready:
         train(2)
 """
@@ -68,8 +70,14 @@ def test_loops_and_what_leaves_them_are_looked_at_too(path: str) -> None:
 
 
 def test_the_outermost_function_in_which_lines_differ_is_looked_at(path: str) -> None:
-    branches = branches_apart(stack(path, ("outer", 15), ("train", 6)), stack(path, ("outer", 17), ("train", 9)))
+    branches = branches_apart(stack(path, ("outer", 17), ("train", 6)), stack(path, ("outer", 19), ("train", 9)))
     assert [(each.function, each.text) for each in branches] == [("outer", "ready")]
+
+
+def test_loops_are_told_as_they_are_written(path: str) -> None:
+    for line, text in ((15, "for x, y in train(1)"), (16, "while ready")):
+        branches = branches_apart(stack(path, ("outer", line)), stack(path, ("outer", 17)))
+        assert [each.text for each in branches] == [text]
 
 
 def test_equal_lines_and_other_functions_have_no_condition(path: str) -> None:

@@ -138,9 +138,7 @@ def _asked(node: Branching) -> ast.expr:
 def _branch(node: Branching, frame: UserFrame, at: tuple[Sequence[Branching], tuple[int, int]]) -> PlainBranch:
     apart, lines = at
     is_loop = not isinstance(node, ast.If)
-    text = ast.unparse(_asked(node))
-    if is_loop:
-        text = f"for {ast.unparse(node.target)} in {text}" if isinstance(node, ast.For) else f"while {text}"
+    text = ast.unparse(node).partition("\n")[0].rstrip(":") if is_loop else ast.unparse(_asked(node))
     is_true = (_is_inside(node, lines[0]), _is_inside(node, lines[1])) if node in apart else None
     reads = [*dict.fromkeys(_names(_asked(node)))]
     return PlainBranch(frame.path, node.lineno, frame.function, text, reads, is_loop, is_true)
