@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from dynascope.explain import divergences, rank_differences
 from dynascope.facts import model
+from dynascope.facts.comparison.newest_calls import PairOfCalls
 from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, is_reordered, of_inputs, part_of
 from dynascope.facts.comparison.trail import DECISION_KINDS, DecisionKind, Trail
 from dynascope.facts.user_stack import UserFrame
@@ -159,13 +160,13 @@ def test_a_newest_compile_explains_what_ranks_call_at_run_time() -> None:
     ours, theirs = (part([10, 11, 12, after], [], []) for after in (14, 13))
     ours.collectives.clear()
     barrier = Collective("barrier", "0", "", stack=(UserFrame("/work/train.py", 9, "<module>"),))
-    found = rank_differences.newest_difference(([ours], [theirs], True), (1, 0), (barrier, REDUCE))
+    found = rank_differences.newest_difference(PairOfCalls([ours], [theirs], True), (1, 0), (barrier, REDUCE))
     assert found is not None and found.line == 12
     assert found.difference == (
         "When step was compiled last: Rank 1 goes on at line 14 next, and rank 0 goes on at line 13."
     )
-    assert rank_differences.newest_difference(([theirs], [theirs], True), (1, 0), (barrier, REDUCE)) is None
-    assert rank_differences.newest_difference(([ours], [theirs], True), (1, 0), (barrier, barrier)) is None
+    assert rank_differences.newest_difference(PairOfCalls([theirs], [theirs], True), (1, 0), (barrier, REDUCE)) is None
+    assert rank_differences.newest_difference(PairOfCalls([ours], [theirs], True), (1, 0), (barrier, barrier)) is None
 
 
 def test_an_operation_is_told_with_the_value_before_it() -> None:

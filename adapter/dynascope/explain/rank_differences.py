@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 
 from msgspec import structs
 
 from dynascope.explain.comparison import sentence
+from dynascope.explain.divergences import other_gradients
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
+from dynascope.facts.comparison.called import kinds_of
 from dynascope.facts.comparison.differences import Comparison, Difference
+from dynascope.facts.comparison.newest_calls import PairOfCalls
 from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch, branches_apart
 from dynascope.facts.comparison.ranks import (
     Collective,
@@ -64,24 +67,25 @@ def rank_difference(
     )
 
 
-def newest_difference(
-    pair: tuple[Sequence[PartOfCall], Sequence[PartOfCall], bool], numbers: tuple[int, int], called: Calls
-) -> model.RankDifference | None:
+def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls) -> model.RankDifference | None:
     """Return where the newest compiles of a function part, if they lead to what ranks call.
 
     `pair` are the compiles of both ranks, and whether they call the collectives or are called there.
     """
-    ours, theirs, is_there = pair
+    ours, theirs, is_there, _ = pair
     group = next(each.group for each in called if each is not None)
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     of_group = [[one for part in side for one in part.collectives if one.group == group] for side in (ours, theirs)]
     at = _first_other(*of_group)
-    if at is not None and {*map(_operation, at)}.isdisjoint(_operation(each) for each in called if each is not None):
+    if at is not None and _kinds(at).isdisjoint(_kinds(called)):
         return None
-    if at is None and not is_there:
+    used = pair.used_by_one(group) if at is None and "all_reduce" in _kinds(called) else ([], [])
+    if at is None and not (is_there or any(used)):
         return None
     parting: Parting | None = None
-    if at is None:
+    if any(used):
+        parting = parting_before(ours, theirs, names, (None, None))
+    elif at is None:
         lines = {each.stack[-1] for each in called if each is not None and each.stack}
         if None in called or len(lines) != 1:
             return None
@@ -92,6 +96,8 @@ def newest_difference(
     if parting is None:
         return None
     stack, told = _stack(parting), _told(parting, names)
+    if any(used):
+        told = f"{told} {other_gradients(*used, (str(numbers[0]), str(numbers[1])))}"
     made = ours[0].compile
     return model.RankDifference(
         path=stack[-1].path,
@@ -164,8 +170,8 @@ def _first_other(ours: Sequence[Collective], theirs: Sequence[Collective]) -> Ca
     return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
 
 
-def _operation(called: Collective | None) -> str:
-    return "" if called is None else called.operation.partition("(")[0]
+def _kinds(called: Iterable[Collective | None]) -> set[str]:
+    return kinds_of(each.operation for each in called if each is not None)
 
 
 def _stack(parting: Parting) -> list[UserFrame]:

@@ -22,7 +22,7 @@ from dynascope.agent.internals.process_groups import collective_timeouts, job_st
 from dynascope.agent.program.threads import fork_safe, hide_thread
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives
-from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings
+from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings, placed_in_graphs
 from dynascope.agent.ranks.ending_rank import EndingRank
 from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.frame_values import values_of_thread
@@ -141,11 +141,13 @@ class RunTimeComparison:
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
             return True
         left = collectives.read(job.groups[parting.group][:_MOST_RANKS], [parting.group])
+        waits = parting.waits(own, left)
+        newest = self._newest.newest(), newest_of(store, parting.rank)
+        parting = placed_in_graphs(parting, *newest)
         fact = divergence(parting, job.rank, left, members_of(parting.group, job.groups))
         frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
-        calls = pairs_at(self._newest.newest(), newest_of(store, parting.rank), frames)
-        reads = values, collectives.values_of(parting.rank)
-        fact = explained(fact, calls, parting, job.rank, reads if parting.waits(own, left) else None)
+        reads = (values, collectives.values_of(parting.rank)) if waits else None
+        fact = explained(fact, pairs_at(*newest, frames), parting, job.rank, reads)
         if fact.line and _is_first(store, parting.group, job.rank):
             self._found(fact)
         return True

@@ -10,7 +10,7 @@ from msgspec import structs
 from dynascope.explain import divergences
 from dynascope.explain.rank_differences import newest_difference, plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
-from dynascope.facts.comparison.newest_calls import PairOfCalls
+from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
@@ -41,6 +41,21 @@ class CalledParting(NamedTuple):
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""
         return rank.calls if self.is_uncompiled else rank.begun
+
+
+def placed_in_graphs(parting: CalledParting, ours: Sequence[NewestCall], theirs: Sequence[NewestCall]) -> CalledParting:
+    """Return where ranks part, with the lines at which graphs call the collectives.
+
+    `ours` and `theirs` are the newest calls of both ranks.
+    """
+    if parting.is_uncompiled:
+        return parting
+    placed = (
+        structs.replace(called, stack=tuple(lines_in_graph(called.stack, called.operation, calls)))
+        for called, calls in ((parting.ours, ours), (parting.theirs, theirs))
+    )
+    our, their = placed
+    return parting._replace(ours=our, theirs=their)
 
 
 def partings(

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from dynascope.agent.ranks.called_partings import CalledParting, divergence, explained, members_of, partings
+from dynascope.agent.ranks.called_partings import (
+    CalledParting,
+    divergence,
+    explained,
+    members_of,
+    partings,
+    placed_in_graphs,
+)
+from dynascope.facts.comparison.called import CalledInGroup
 from dynascope.facts.comparison.newest_calls import pairs_at, unpacked
 from dynascope.facts.ended_ranks import EndedRank, read_ended
 from dynascope.facts.model import Divergence
@@ -24,15 +33,23 @@ def parted(folder: Path) -> tuple[int, Divergence] | None:
         others = {rank: calls for rank, calls in left.items() if rank != each.rank.rank}
         parting = next(partings(each.calls, others, groups), None)
         if parting is not None:
-            fact = divergence(parting, each.rank.rank, left, members_of(parting.group, groups))
-            fact = _explained(fact, parting, ranks, each)
+            other = next(one for one in ranks if one.rank.rank == parting.rank)
+            fact = _told(parting, each, other, left, members_of(parting.group, groups))
             return (each.rank.rank, fact) if fact.line else None
     return None
 
 
-def _explained(fact: Divergence, parting: CalledParting, ranks: list[EndedRank], own: EndedRank) -> Divergence:
-    other = next(each for each in ranks if each.rank.rank == parting.rank)
+def _told(
+    parting: CalledParting,
+    own: EndedRank,
+    other: EndedRank,
+    left: Mapping[int, Mapping[str, CalledInGroup]],
+    members: str,
+) -> Divergence:
+    waits = parting.waits(own.calls, left)
+    newest = unpacked(own.newest), unpacked(other.newest)
+    parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
-    pairs = pairs_at(unpacked(own.newest), unpacked(other.newest), frames)
-    waits = parting.waits(own.calls, {other.rank.rank: other.calls})
-    return explained(fact, pairs, parting, own.rank.rank, (own.values, other.values) if waits else None)
+    fact = divergence(parting, own.rank.rank, left, members)
+    reads = (own.values, other.values) if waits else None
+    return explained(fact, pairs_at(*newest, frames), parting, own.rank.rank, reads)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.ranks.calls import TracedCall
-from dynascope.facts.comparison.newest_calls import NewestCall, packed, unpacked
+from dynascope.facts.comparison.newest_calls import NewestCall, packed, unpacked, whole_calls
 from dynascope.facts.comparison.ranks import PartName
 
 _KEPT = 8
@@ -39,10 +39,16 @@ class NewestCalls:
         """Return the calls, the latest first."""
         with self._lock:
             calls = [*self._calls.values()]
-        return [
-            NewestCall(each.function.path, each.function.line, each.function.name, [*each.parts])
-            for each in reversed(calls)
-        ]
+        return whole_calls(
+            NewestCall(
+                each.function.path,
+                each.function.line,
+                each.function.name,
+                [*each.parts],
+                {group: sorted(used) for group, used in each.gradients.items()},
+            )
+            for each in calls
+        )
 
     def leave(self, store: Any, rank: int) -> None:
         """Leave them in the job's store, unless that was done before.

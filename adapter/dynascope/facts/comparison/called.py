@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from dynascope.facts.user_stack import UserFrame
 Key = TypeVar("Key")
 DESTROYED = "destroy_process_group"
 """The operation of a rank that has destroyed a process group, in place of a collective."""
+_KINDS = ("all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "gather", "reduce_scatter", "scatter")
 ENDED = ""
 """The operation of a rank that has ended, in place of a collective."""
 
@@ -54,6 +55,18 @@ class CalledInGroup(Struct, array_like=True):
     """The uncompiled ones."""
     begun: list[Called] = []
     """All, as torch's flight recorder keeps them: those of graphs and of autograd, too."""
+
+
+def kinds_of(operations: Iterable[str]) -> set[str]:
+    """Return what a backend may have been asked for by operations of graphs, such as `all_gather_into_tensor(2)`.
+
+    DTensor's operations tell it by their placements alone.
+    """
+    names = [each.partition("(")[0] for each in operations]
+    if any(not name.startswith(_KINDS) for name in names):
+        return {*_KINDS}
+    kinds = {kind for kind in _KINDS for name in names if name.startswith(kind)}
+    return kinds | ({"all_reduce"} if "reduce_scatter" in kinds else set())  # as gloo does it
 
 
 def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec import structs
 
+from dynascope.facts.comparison.called import kinds_of
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 
@@ -23,6 +25,8 @@ class NewestCall(msgspec.Struct, array_like=True):
     line: int
     function: str
     parts: list[PartOfCall]
+    gradients: dict[str, list[str]] = {}
+    """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
 
     @property
     def name(self) -> PartName:
@@ -55,6 +59,44 @@ def unpacked(data: bytes) -> list[NewestCall]:
     return _decode(zlib.decompress(data)) if data else []
 
 
+def whole_calls(calls: Iterable[NewestCall]) -> list[NewestCall]:
+    """Return calls, the newest first, of which each begins at the beginning of its function.
+
+    Where only what follows a graph break was compiled again, the compiles before it are those of an earlier call.
+    """
+    made: list[NewestCall] = []
+    for call in calls:
+        earlier = _with(reversed(made), call.name) if call.parts[0].compile.resumes_at is not None else None
+        if earlier is not None:
+            before = [each.name for each in earlier.parts].index(call.name)
+            call = structs.replace(call, parts=[*earlier.parts[:before], *call.parts])
+            made.remove(earlier)
+        made.append(call)
+    return made[::-1]
+
+
+def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[NewestCall]) -> Sequence[UserFrame]:
+    """Return the user's lines of a collective of a graph that runs after a graph break.
+
+    While it runs, its function is at the line of the break. The same lines where no compile tells others.
+    """
+    if not stack:
+        return stack
+    kinds = kinds_of([operation])
+    for call in calls:
+        at = (place for place, each in enumerate(call.parts) if _breaks_at(each, stack[-1]))
+        for part in call.parts[next(at, len(call.parts)) + 1 :]:
+            found = next((each for each in part.collectives if each.stack and kinds & kinds_of([each.operation])), None)
+            if found is not None:
+                return (*stack[:-1], *found.stack)
+    return stack
+
+
+def _breaks_at(part: PartOfCall, frame: UserFrame) -> bool:
+    """Whether the graph of a compile ends at a line."""
+    return any((each.path, each.line) == (frame.path, frame.line) for each in part.breaks)
+
+
 class PairOfCalls(NamedTuple):
     """The newest calls of a function in two ranks."""
 
@@ -62,6 +104,13 @@ class PairOfCalls(NamedTuple):
     theirs: Sequence[PartOfCall]
     is_there: bool
     """Whether one of the lines that are asked about belongs to it."""
+    gradients: tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] = ({}, {})
+    """The parameters whose gradients each side reduces, by process group."""
+
+    def used_by_one(self, group: str) -> tuple[list[str], list[str]]:
+        """Return the parameters that only one side uses, if both use any."""
+        ours, theirs = ({*each.get(group, ())} for each in self.gradients)
+        return (sorted(ours - theirs), sorted(theirs - ours)) if ours and theirs else ([], [])
 
 
 def pairs_at(
@@ -70,18 +119,20 @@ def pairs_at(
     """Return the newest calls of each function, first of those to which a line belongs."""
     lines, pairs = [*frames], []
     for name in dict.fromkeys(each.name for each in (*ours, *theirs)):
-        our, their = _begun_at(ours, name), _begun_at(theirs, name)
+        our, their = _with(ours, name), _with(theirs, name)
         if our is not None and their is not None:
             calls = [each for each in (*ours, *theirs) if each.name == name]
             is_there = any(call.is_at(frame) for frame in lines for call in calls)
-            pairs.append(PairOfCalls(our, their, is_there))
+            gradients = our.gradients, their.gradients
+            pairs.append(PairOfCalls(_begun_at(our, name), _begun_at(their, name), is_there, gradients))
     return sorted(pairs, key=lambda pair: not pair.is_there)
 
 
-def _begun_at(calls: Iterable[NewestCall], name: PartName) -> Sequence[PartOfCall] | None:
-    """Return the newest compiles of a call from one of this name on; None without it."""
-    for call in calls:
-        names = [each.name for each in call.parts]
-        if name in names:
-            return call.parts[names.index(name) :]
-    return None
+def _with(calls: Iterable[NewestCall], name: PartName) -> NewestCall | None:
+    """Return the newest call with a compile of this name."""
+    return next((call for call in calls if any(each.name == name for each in call.parts)), None)
+
+
+def _begun_at(call: NewestCall, name: PartName) -> Sequence[PartOfCall]:
+    """Return the compiles of a call from the first of this name on."""
+    return call.parts[[each.name for each in call.parts].index(name) :]

@@ -60,7 +60,7 @@ def branches_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> li
     if function is None:
         return []
     nodes = _branches(function)
-    apart = [node for node in nodes if _is_inside(node, lines[0]) != _is_inside(node, lines[1])]
+    apart = [node for node in nodes if _parts(node, *lines)]
     loops = [node for node in apart if isinstance(node, ast.While | ast.For)]
     around: Sequence[ast.AST] = loops or [function]
     left = [each for each in nodes if isinstance(each, ast.If) and each not in apart and _leaves(each)]
@@ -113,6 +113,13 @@ def _branches(function: Function) -> list[Branching]:
             found.append(node)
         waiting += ast.iter_child_nodes(node)
     return sorted(found, key=lambda node: node.lineno)
+
+
+def _parts(node: Branching, one: int, other: int) -> bool:
+    """Whether only one of two lines is where a condition is true, or in a loop that the other is after."""
+    if _is_inside(node, one) == _is_inside(node, other):
+        return False
+    return isinstance(node, ast.If) or max(one, other) > (node.end_lineno or node.lineno)
 
 
 def _is_inside(node: Branching, line: int) -> bool:
