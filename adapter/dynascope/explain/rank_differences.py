@@ -9,7 +9,7 @@ from itertools import chain, islice, zip_longest
 from msgspec import structs
 
 from dynascope.explain.comparison import sentence
-from dynascope.explain.divergences import other_gradients
+from dynascope.explain.divergences import other_collective, other_gradients
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
@@ -107,6 +107,28 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
         others=str(numbers[1]),
         difference=f"When {named(made.function, made.resumes_at)} was compiled last: {told}",
     )
+
+
+def compiled_apart(pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str]) -> model.Divergence | None:
+    """Return where the newest compiles of a function part.
+
+    None where they call the same collectives, and use the same parameters. `numbers` are the ranks of both sides, `ranks` all that do the same.
+    """
+    sides = [[one for part in side for one in part.collectives] for side in (pair.ours, pair.theirs)]
+    for group in dict.fromkeys([*(one.group for side in sides for one in side), *pair.gradients[0]]):
+        at = _first_other(*([one for one in side if one.group == group] for side in sides))
+        used = pair.used_by_one(group) if at is None else ([], [])
+        if at is None and not any(used):
+            continue
+        called = at or (Collective("all_reduce", group, ""), None)
+        found = newest_difference(pair, numbers, called)
+        if found is not None:
+            told = other_collective(*called, ranks) if at is not None else other_gradients(*used, ranks)
+            of_both = other_gradients(*used, (str(numbers[0]), str(numbers[1]))) if any(used) else ""
+            difference = found.difference.removesuffix(f" {of_both}")
+            found = structs.replace(found, ranks=ranks[0], others=ranks[1], difference=difference)
+            return model.Divergence(**structs.asdict(found), effect="hangs", collectives=told)
+    return None
 
 
 def plain_difference(

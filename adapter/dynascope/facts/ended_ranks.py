@@ -10,10 +10,12 @@ import hashlib
 import mmap
 import os
 import shutil
+import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -21,6 +23,7 @@ from msgspec import Struct, field, structs
 from dynascope import processes
 from dynascope.facts import checked_memory, store
 from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.comparison.newest_calls import NewestCall, decode_call, encode_call, whole_calls
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
@@ -29,6 +32,10 @@ _SLOT = 2048
 """The bytes for a collective."""
 _SLOTS = 64
 """The number of the latest collectives that are kept."""
+_COMPILED = struct.Struct("<I?")
+"""The length of a compile, and whether it is the first of its call."""
+_MOST_COMPILED = 8 << 20
+"""The size of the file of compiles, in bytes, at which it is begun anew."""
 _TOLD = "told"
 _PREFIX = "ranks-"
 _SECONDS_LEFT = 7 * 24 * 3600.0
@@ -43,6 +50,9 @@ class RankProcess(Struct, array_like=True):
     """The ranks of its process groups, by name."""
 
 
+EndError = Literal["", "collective", "other"]
+
+
 class EndedRank(Struct, array_like=True):
     """A rank that has ended, and what it has left."""
 
@@ -53,6 +63,8 @@ class EndedRank(Struct, array_like=True):
     """Its newest compiled calls (`newest_calls.packed`)."""
     values: list[FrameValues] = []
     """What the conditions of its functions read where it has failed."""
+    error: EndError = ""
+    """What it has ended by: `collective` is an error of a backend, or of DistributedDataParallel."""
     has_ended: bool = False
     """Whether it has come to the end of its program, without an error."""
 
@@ -100,6 +112,17 @@ class RankFile:
         checked_memory.write(self._memory, _SLOT * (1 + self._count % _SLOTS), _SLOT, data)
         self._count += 1
 
+    def compiled(self, made: NewestCall, begins: bool) -> None:
+        """Add a compile to the files. Raises OSError.
+
+        `begins` is whether it is the first of its call.
+        """
+        data = encode_call(made)
+        path = self._path.with_suffix(".compiled")
+        is_full = path.exists() and path.stat().st_size > _MOST_COMPILED
+        with path.open("wb" if is_full else "ab") as file:
+            file.write(_COMPILED.pack(len(data), begins) + data)
+
     def end(self, ended: EndedRank) -> None:
         """Write what is known at the end of the rank. Raises OSError."""
         temporary = self._path.with_suffix(".tmp")
@@ -143,6 +166,32 @@ def _read(path: Path) -> EndedRank | None:
         ended = _decode_end(end.read_bytes()) if end.exists() else _cut_short(path.with_suffix(".calls").read_bytes())
         return None if processes.exists(ended.rank.pid) else ended
     return None
+
+
+def compiled_by(folder: Path, rank: int) -> list[NewestCall]:
+    """Return the newest call of each function in a rank that has ended, the newest first."""
+    calls: dict[tuple[str, int, str], list[NewestCall]] = {}
+    for path in sorted(folder.glob(f"*-{rank}.compiled"))[-1:]:
+        with suppress(OSError, msgspec.MsgspecError, struct.error):
+            for made, begins in _compiles(path.read_bytes()):
+                of_function = calls.setdefault((made.path, made.line, made.function), [])
+                if begins or not of_function:
+                    of_function.append(made)
+                else:
+                    of_function[-1].parts += made.parts
+                    of_function[-1].gradients |= made.gradients
+    found = [each for of_function in calls.values() for each in of_function]
+    newest = {each.name: each for each in found}
+    return whole_calls(sorted(newest.values(), key=lambda each: each.parts[-1].compile.began))
+
+
+def _compiles(data: bytes) -> Iterator[tuple[NewestCall, bool]]:
+    """Yield compiles, and whether each is the first of its call, up to one that is not whole."""
+    at = 0
+    while at < len(data):
+        length, begins = _COMPILED.unpack_from(data, at)
+        at += _COMPILED.size + length
+        yield decode_call(data[at - length : at]), begins
 
 
 def _cut_short(memory: bytes) -> EndedRank:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -84,3 +85,15 @@ def say(text: str) -> None:
             os.write(stream.fileno(), line.encode(errors="backslashreplace"))
         else:
             stream.write(line)
+
+
+def has_child_aborted() -> bool:
+    """Whether this process fails because a process that it has started was ended by SIGABRT.
+
+    `torch.distributed.elastic.multiprocessing.errors.ChildFailedError.failures` (1.9) of torchrun,
+    `torch.multiprocessing.ProcessExitedException.signal_name` (1.6) of `mp.spawn`.
+    """
+    error: Any = getattr(sys, "last_value", None)
+    failures = getattr(error, "failures", None)
+    codes = [getattr(each, "exitcode", 0) for each in failures.values()] if isinstance(failures, dict) else []
+    return -signal.SIGABRT in codes or getattr(error, "signal_name", "") == "SIGABRT"

@@ -23,6 +23,7 @@ from dynascope.agent.program.threads import fork_safe, hide_thread
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives
 from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings, placed_in_graphs
+from dynascope.agent.ranks.calls import TracedCall
 from dynascope.agent.ranks.ending_rank import EndingRank
 from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.frame_values import values_of_thread
@@ -79,6 +80,11 @@ class RunTimeComparison:
                     return
                 self._thread = thread
                 atexit.register(self._end_and_join)
+
+    def compiled(self, call: TracedCall) -> None:
+        """Hear that a call was compiled, or more of it."""
+        if not self._ended.is_set():
+            self._ending.compiled(call)
 
     def some_communicate(self, group: str) -> None:
         """Hear that only some ranks of a group communicate."""

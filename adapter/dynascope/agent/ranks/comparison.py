@@ -131,6 +131,7 @@ class RankComparison:
         call.is_compared = call.is_compared and found.is_known
         for group, parameters in found.gradients.items():
             call.gradients.setdefault(group, set()).update(parameters)
+        self.at_run_time.compiled(call)
         if not call.is_compared:
             return
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from dynascope.agent.ranks.called_partings import (
@@ -13,16 +14,20 @@ from dynascope.agent.ranks.called_partings import (
     partings,
     placed_in_graphs,
 )
+from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup
-from dynascope.facts.comparison.newest_calls import pairs_at, unpacked
-from dynascope.facts.ended_ranks import EndedRank, read_ended
+from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, pairs_at, unpacked
+from dynascope.facts.comparison.ranks import PartName
+from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
 from dynascope.facts.model import Divergence
+from dynascope.rank_names import ranks_text
 
 
-def parted(folder: Path) -> tuple[int, Divergence] | None:
+def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | None:
     """Return a rank that parts from others, and the fact.
 
-    None where no rank parts, or a rank has told it.
+    None where no rank parts, or a rank has told it. `has_aborted`: whether a rank was ended by SIGABRT, as gloo does it
+    where collectives do not fit together.
     """
     ranks = read_ended(folder)
     if all(each.has_ended for each in ranks):
@@ -36,7 +41,45 @@ def parted(folder: Path) -> tuple[int, Divergence] | None:
             other = next(one for one in ranks if one.rank.rank == parting.rank)
             fact = _told(parting, each, other, left, members_of(parting.group, groups))
             return (each.rank.rank, fact) if fact.line else None
-    return None
+    return _by_compiles(folder, ranks) if has_aborted or any(each.error == "collective" for each in ranks) else None
+
+
+def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
+    """Return where the newest compiles of two ranks part.
+
+    None where a rank has failed by itself.
+    """
+    if any(each.error == "other" for each in ranks):
+        return None
+    made = {each.rank.rank: compiled_by(folder, each.rank.rank) for each in ranks}
+    found: list[tuple[float, int, int, PairOfCalls]] = []
+    for rank, other in combinations(sorted(made), 2):
+        for pair in pairs_at(made[rank], made[other], []):
+            if compiled_apart(pair, (rank, other), (str(rank), str(other))) is not None:
+                latest = max(each.compile.began for side in pair[:2] for each in side)
+                found.append((latest, rank, other, pair))
+    if not found:
+        return None
+    _, rank, other, pair = max(found, key=lambda each: each[0])
+    name = pair.ours[0].name
+    sides = [
+        (number, [each for each in made if _called(made[each], name) == _called(made[number], name)])
+        for number in (rank, other)
+    ]
+    if len(sides[0][1]) > len(sides[1][1]):
+        sides, pair = sides[::-1], pair.turned()
+    (few, ours), (many, theirs) = sides
+    fact = compiled_apart(pair, (few, many), (ranks_text(ours), ranks_text(theirs)))
+    return None if fact is None else (few, fact)
+
+
+def _called(calls: Sequence[NewestCall], name: PartName) -> object:
+    """Return the collectives of the newest compiles of a function, and their parameters."""
+    call = next((each for each in calls if each.name == name), None)
+    if call is None:
+        return None
+    collectives = [each for part in call.parts for each in part.collectives]
+    return [(each.text, [(line.path, line.line) for line in each.stack]) for each in collectives], call.gradients
 
 
 def _told(

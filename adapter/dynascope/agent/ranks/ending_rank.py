@@ -12,11 +12,12 @@ from dynascope.agent.events.collectives import CalledCollective
 from dynascope.agent.internals.process_groups import begun_by_group, job_store
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives, users_lines
+from dynascope.agent.ranks.calls import TracedCall
 from dynascope.agent.ranks.frame_values import values_in
 from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.facts.comparison.called import DESTROYED, ENDED, Called, CalledInGroup
-from dynascope.facts.comparison.newest_calls import packed
-from dynascope.facts.ended_ranks import EndedRank, RankFile, RankProcess, folder_of_launch
+from dynascope.facts.comparison.newest_calls import NewestCall, packed
+from dynascope.facts.ended_ranks import EndedRank, EndError, RankFile, RankProcess, folder_of_launch
 from dynascope.facts.user_stack import UserFrame
 
 
@@ -44,6 +45,18 @@ class EndingRank:
             return
         self._called.file = self._file
 
+    def compiled(self, call: TracedCall) -> None:
+        """Write the latest compile of a call."""
+        self.begins()
+        if self._file is None:
+            return
+        function, gradients = call.function, {group: sorted(used) for group, used in call.gradients.items()}
+        try:
+            made = NewestCall(function.path, function.line, function.name, call.parts[-1:], gradients)
+            self._file.compiled(made, begins=len(call.parts) == 1)
+        except OSError:
+            return
+
     def groups_are_destroyed(self) -> None:
         """Hear that the program destroys all its process groups now."""
         self._end(DESTROYED)
@@ -70,13 +83,20 @@ class EndingRank:
         failed_at = [] if error is None else [*traceback.walk_tb(error.__traceback__)][::-1]
         for called in own.values():
             _complete(called, operation if has_ended else None, users_lines(failed_at))
+        failed: EndError = "" if has_ended else "collective" if _is_of_collective(error) else "other"
         process = RankProcess(job.rank, os.getpid(), job.groups)
         values = [] if has_ended else values_in(failed_at)
-        ended = EndedRank(process, own, packed(self._newest.newest()), values, has_ended)
+        ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended)
         try:
             self._file.end(ended)
         except OSError:
             return
+
+
+def _is_of_collective(error: BaseException | None) -> bool:
+    """Whether gloo or DistributedDataParallel has raised an error."""
+    text = str(error) if type(error) is RuntimeError else ""
+    return "/gloo/" in text or "Expected to have finished reduction in the prior iteration" in text
 
 
 def _complete(called: CalledInGroup, operation: str | None, failed_at: tuple[UserFrame, ...]) -> None:

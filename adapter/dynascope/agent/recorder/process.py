@@ -243,7 +243,7 @@ class _Recording:
         from dynascope.agent.ranks.ended_job import parted  # a launch without ranks needs none of it
 
         try:
-            if (found := parted(folder)) is not None:
+            if (found := parted(folder, this_process.has_child_aborted())) is not None:
                 rank, fact = found
                 self.say(divergences.announced(fact, fact.stack[-1].function))
                 if self._writer is not None:

@@ -58,9 +58,9 @@ class CalledInGroup(Struct, array_like=True):
 
 
 def kinds_of(operations: Iterable[str]) -> set[str]:
-    """Return what a backend may have been asked for by operations of graphs, such as `all_gather_into_tensor(2)`.
+    """Return which collectives of a backend may run for operations of graphs.
 
-    DTensor's operations tell it by their placements alone.
+    It is `all_gather` for `all_gather_into_tensor(2)`. DTensor's operations tell it by their placements alone.
     """
     names = [each.partition("(")[0] for each in operations]
     if any(not name.startswith(_KINDS) for name in names):

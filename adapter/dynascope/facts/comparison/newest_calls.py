@@ -41,6 +41,8 @@ class NewestCall(msgspec.Struct, array_like=True):
         return is_caller or (is_inside and frame.path == self.path and frame.line >= self.line)
 
 
+encode_call = _encode
+decode_call = msgspec.msgpack.Decoder(NewestCall).decode
 _decode = msgspec.msgpack.Decoder(list[NewestCall]).decode
 
 
@@ -106,6 +108,10 @@ class PairOfCalls(NamedTuple):
     """Whether one of the lines that are asked about belongs to it."""
     gradients: tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] = ({}, {})
     """The parameters whose gradients each side reduces, by process group."""
+
+    def turned(self) -> PairOfCalls:
+        """Return the same with the sides exchanged."""
+        return PairOfCalls(self.theirs, self.ours, self.is_there, self.gradients[::-1])
 
     def used_by_one(self, group: str) -> tuple[list[str], list[str]]:
         """Return the parameters that only one side uses, if both use any."""

@@ -116,7 +116,7 @@ def _branches(function: Function) -> list[Branching]:
 
 
 def _parts(node: Branching, one: int, other: int) -> bool:
-    """Whether only one of two lines is where a condition is true, or in a loop that the other is after."""
+    """Whether a condition, or a loop that ends before one of two lines, parts them."""
     if _is_inside(node, one) == _is_inside(node, other):
         return False
     return isinstance(node, ast.If) or max(one, other) > (node.end_lineno or node.lineno)

@@ -1,0 +1,97 @@
+"""Newest compiles of ranks explain what these call at run time, and why they ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dynascope.agent.ranks.ended_job import parted
+from dynascope.explain import rank_differences
+from dynascope.facts import model
+from dynascope.facts.comparison.called import kinds_of
+from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, whole_calls
+from dynascope.facts.comparison.ranks import PartOfCall
+from dynascope.facts.ended_ranks import EndedRank, RankFile, RankProcess
+from dynascope.facts.user_stack import UserFrame
+
+from tests.unit.test_rank_sentences import PATH, REDUCE, part
+
+
+def call(*parts: PartOfCall, gradients: dict[str, list[str]] | None = None) -> NewestCall:
+    return NewestCall(PATH, 10, "step", [*parts], gradients or {})
+
+
+def resumed(*lines: int, began: float = 1.0) -> PartOfCall:
+    """Return what follows a graph break at line 11."""
+    made = part([*lines], [], [])
+    made.compile.resumes_at, made.compile.began = 11, began
+    return made
+
+
+def broken() -> PartOfCall:
+    made = part([10, 11], [], [])
+    made.breaks.append(model.GraphBreak(path=PATH, line=11, function="step", registry_id=None, type="", reason=""))
+    made.collectives.clear()
+    return made
+
+
+def test_what_follows_a_break_alone_is_of_an_earlier_call() -> None:
+    before, first, again = broken(), resumed(12, 14), resumed(12, 13, began=2.0)
+    other = NewestCall(PATH, 30, "evaluate", [part([30, 31], [], [])])
+    assert whole_calls([call(before, first), other, call(again)]) == [call(before, again), other]
+
+
+def test_a_collective_after_a_break_is_told_at_its_own_line() -> None:
+    calls = [call(broken(), resumed(12, 13))]
+    stack = (UserFrame("/work/main.py", 5, "main"), UserFrame(PATH, 11, "step"))
+    assert lines_in_graph(stack, "all_reduce", calls) == (stack[0], *REDUCE.stack)
+    assert lines_in_graph(stack, "broadcast", calls) == stack
+    assert lines_in_graph(stack[:1], "all_reduce", calls) == stack[:1]
+
+
+@pytest.mark.parametrize(
+    ("operation", "kinds"),
+    [
+        ("all_gather_into_tensor(2)", {"all_gather"}),
+        ("reduce_scatter_tensor(sum)", {"reduce_scatter", "all_reduce"}),
+        ("barrier", {"barrier"}),
+    ],
+)
+def test_operations_of_graphs_are_known_at_run_time(operation: str, kinds: set[str]) -> None:
+    assert kinds_of([operation]) == kinds
+    assert kinds <= kinds_of(["full_tensor(Shard(dim=0) -> Replicate())"])
+
+
+def test_parameters_that_one_rank_uses_are_told_with_the_branch() -> None:
+    ours, theirs = (part([10, 11, 12, after], [], []) for after in (14, 13))
+    pair = PairOfCalls([ours], [theirs], True, ({"0": ["a", "b"]}, {"0": ["a"]}))
+    found = rank_differences.compiled_apart(pair, (1, 0), ("1", "0, 2"))
+    assert found is not None and (found.line, found.ranks, found.others) == (12, "1", "0, 2")
+    assert found.difference == (
+        "When step was compiled last: Rank 1 goes on at line 14 next, and rank 0 goes on at line 13."
+    )
+    assert found.collectives.startswith("Rank 1 uses b, which ranks 0, 2 do not:")
+    alike = PairOfCalls([ours], [theirs], True, ({"0": ["a"]}, {"0": ["a"]}))
+    assert rank_differences.compiled_apart(alike, (1, 0), ("1", "0")) is None
+
+
+def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    for rank in range(4):
+        file = RankFile(tmp_path, RankProcess(rank, process.pid))
+        file.compiled(call(broken()), begins=True)
+        file.compiled(call(resumed(12, 14)), begins=False)
+        if rank == 2:
+            last = resumed(12, 13, began=2.0)
+            last.collectives.append(last.collectives[0])
+            file.compiled(call(last), begins=True)
+    assert parted(tmp_path) is None
+    found = parted(tmp_path, has_aborted=True)
+    assert found is not None and found[0] == 2
+    assert (found[1].ranks, found[1].others) == ("2", "0, 1, 3")
+    file = RankFile(tmp_path, RankProcess(1, process.pid))
+    file.end(EndedRank(RankProcess(1, process.pid), error="other"))
+    assert parted(tmp_path, has_aborted=True) is None
