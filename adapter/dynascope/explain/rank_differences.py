@@ -112,7 +112,8 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
 def compiled_apart(pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str]) -> model.Divergence | None:
     """Return where the newest compiles of a function part.
 
-    None where they call the same collectives, and use the same parameters. `numbers` are the ranks of both sides, `ranks` all that do the same.
+    None where they call the same collectives, and use the same parameters. `numbers` are the ranks of both sides,
+    `ranks` all that do the same.
     """
     sides = [[one for part in side for one in part.collectives] for side in (pair.ours, pair.theirs)]
     for group in dict.fromkeys([*(one.group for side in sides for one in side), *pair.gradients[0]]):
