@@ -19,7 +19,7 @@ from dynascope.explain.problem import (
     named,
     one_line,
 )
-from dynascope.explain.remedies import GROWS, MADE_SINCE, ONLY_TOGETHER, TOGETHER, USUAL, remedies_of
+from dynascope.explain.remedies import BOUNDS, GROWS, MADE_SINCE, ONLY_TOGETHER, TOGETHER, USUAL, remedies_of
 from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
@@ -101,7 +101,8 @@ def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:
     spared = cause.known.spared
     held = [f"`{name}`" for name in (spared.held if spared is not None else ()) if name not in (*changed, cause.about)]
     if found and kind in ("size", "value") and found[0] != USUAL:
-        for text, of_others in ((ONLY_TOGETHER, names), (TOGETHER, [] if names else held)):
+        is_of_bound = found[0] == BOUNDS.format(what=kind)  # which the code decides, whatever else changes
+        for text, of_others in ((ONLY_TOGETHER, names), (TOGETHER, [] if names or is_of_bound else held)):
             found[0] += f" {text.format(listed(of_others))}" if of_others else ""
     return found
 

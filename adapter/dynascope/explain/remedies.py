@@ -149,7 +149,7 @@ _KEYS = re.compile(r"DispatchKeySet\((Sparse(?:Csr)?|Mkldnn|Nested(?:Tensor)?|Qu
 _LAYOUTS = "Give it tensors of one layout (dense, sparse …) in each call."
 _FROM_THE_FIRST_CALL = "Compile with `dynamic=True`: it is dynamic from the first call on."
 """The remedy for a number that a later compile made dynamic."""
-_BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
+BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
     "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "
     "again for different objects. Their values do not matter."
@@ -160,6 +160,10 @@ _DUPLICATES = (
 )
 
 
+_UNBACKED = (
+    "Before the call: `torch._dynamo.decorators.mark_unbacked({}, {})`, so that 0 and 1 need no compile of their own. "
+    "Python cannot decide by the size then."
+)
 _PARAMETERS = "force_parameter_static_shapes"
 """In a hint of torch's for each recompile because of a parameter, which helps where its size has changed."""
 _ATTRIBUTE = "allow_unspec_int_on_nn_module"
@@ -185,15 +189,18 @@ def remedies_of(cause: Cause) -> list[str]:
 def remedies(guards: Sequence[str], hints: Sequence[str], known: Known = NOTHING) -> list[str]:
     """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's."""
     kind = guarded_value(guards[0]).kind
-    hints = [_in_own_words(hint) for hint in hints if kind == "size" or _PARAMETERS not in hint]
+    hints = [_in_own_words(hint, guards[0]) for hint in hints if kind == "size" or _PARAMETERS not in hint]
     slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
     if RANGE_OF_MARK in hints or (hints and all(map(is_bound_of_two, guards))):
         return list(dict.fromkeys([*slots, *hints]))
     return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), known)]))
 
 
-def _in_own_words(hint: str) -> str:
-    """Return a hint of torch's, or what Dynascope says in its place."""
+def _in_own_words(hint: str, guard: str) -> str:
+    """Return a hint of torch's about a guard, or what Dynascope says in its place."""
+    subject = guarded_value(guard)
+    if "mark_unbacked(" in hint and subject.kind == "size":
+        return _UNBACKED.format(subject.expression, subject.dimension)
     return next(
         (text for name, text in ((_ATTRIBUTE, _OF_ATTRIBUTE), (_PARAMETERS, _OF_PARAMETERS)) if name in hint), hint
     )
@@ -251,7 +258,7 @@ def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) ->
     fixed = [guard for guard in guards if {*sizes_seen(guard)} & {0, 1}]
     changed = [guard for guard in guards if guard not in bounds and guard not in fixed]
     if bounds and not changed:
-        return [_BOUNDS.format(what="size")]
+        return [BOUNDS.format(what="size")]
     if "._parameters[" in subject.expression:
         return []
     if is_buffer(subject):
@@ -260,16 +267,16 @@ def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) ->
     told = [size_advice(name, dimension, changed or guards, known)]
     told += [BY_ITSELF.format(name=name)] if changed and fixed else []
     is_layout = known.spared is not None and known.spared.needs_layout  # then the condition is on strides
-    return told + ([_BOUNDS.format(what="size")] if bounds and not is_layout else [])
+    return told + ([BOUNDS.format(what="size")] if bounds and not is_layout else [])
 
 
 def _against_value(guards: Sequence[str], known: Known) -> str:
     if is_bound(guards[0]):
-        return _BOUNDS.format(what="number")
+        return BOUNDS.format(what="number")
     if all(guard.endswith(" None") for guard in guards):
         return _NONE
     if (known.served or known.is_dynamic_now) and known.dynamic is None:
-        return _BOUNDS.format(what="number") if _spares_nothing(known.spared) else _FROM_THE_FIRST_CALL
+        return BOUNDS.format(what="number") if _spares_nothing(known.spared) else _FROM_THE_FIRST_CALL
     if not _is_number(guards[0]):
         return _VARIANTS
     if known.needed_at is not None:
