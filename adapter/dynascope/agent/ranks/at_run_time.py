@@ -108,7 +108,8 @@ class RunTimeComparison:
         self.end()
         self._thread.join(SECONDS.total_seconds() + 2)
         if is_compared:
-            self._ending.ends()
+            with suppress(Exception):  # a process group of which a backend has failed may answer nothing
+                self._ending.ends()
 
     def _compare(self) -> None:
         with suppress(Exception):  # the store is gone, or does not answer in time; the program goes on
