@@ -62,9 +62,9 @@ class EndedRank(Struct, array_like=True):
     newest: bytes = b""
     """Its newest compiled calls (`newest_calls.packed`)."""
     values: list[FrameValues] = []
-    """What the conditions of its functions read where it has failed."""
+    """The values that conditions read in the frames in which it has failed."""
     error: EndError = ""
-    """What it has ended by: `collective` is an error of a backend, or of DistributedDataParallel."""
+    """The kind of the error that has ended it: `collective` for one of gloo or of DistributedDataParallel."""
     has_ended: bool = False
     """Whether it has come to the end of its program, without an error."""
 

@@ -22,14 +22,13 @@ from dynascope.agent.internals.process_groups import collective_timeouts, job_st
 from dynascope.agent.program.threads import fork_safe, hide_thread
 from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives
-from dynascope.agent.ranks.called_partings import divergence, explained, members_of, partings, placed_in_graphs
+from dynascope.agent.ranks.called_partings import members_of, partings, told
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.agent.ranks.ending_rank import EndingRank
 from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.frame_values import values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
-from dynascope.facts.comparison.newest_calls import pairs_at
 from dynascope.facts.model import Divergence
 
 _MOST_PATIENCE = 5.0
@@ -148,13 +147,9 @@ class RunTimeComparison:
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
             return True
         left = collectives.read(job.groups[parting.group][:_MOST_RANKS], [parting.group])
-        waits = parting.waits(own, left)
         newest = self._newest.newest(), newest_of(store, parting.rank)
-        parting = placed_in_graphs(parting, *newest)
-        fact = divergence(parting, job.rank, left, members_of(parting.group, job.groups))
-        frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
-        reads = (values, collectives.values_of(parting.rank)) if waits else None
-        fact = explained(fact, pairs_at(*newest, frames), parting, job.rank, reads)
+        reads = values, collectives.values_of(parting.rank)
+        fact = told(parting, job.rank, (own, left), newest, reads, members_of(parting.group, job.groups))
         if fact.line and _is_first(store, parting.group, job.rank):
             self._found(fact)
         return True

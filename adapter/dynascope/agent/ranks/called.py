@@ -32,7 +32,11 @@ class CallsOfGroup:
         self.is_counted = True
         self._calls: deque[Called] = deque(maxlen=_KEPT)
         self._latest: dict[str, tuple[int, int, int]] = {}
-        """By backend the numbers of collectives begun, of uncompiled ones since then, and of uncompiled ones in all."""
+        """For each backend the numbers at its latest uncompiled collective.
+
+        They count all collectives that have begun before, the uncompiled ones since the last other one, and all
+        uncompiled ones.
+        """
 
     def add(self, called: CalledCollective) -> Called | None:
         """Keep a collective that begins; return it, or None where its place is not known."""

@@ -10,7 +10,7 @@ from msgspec import structs
 from dynascope.explain import divergences
 from dynascope.explain.rank_differences import newest_difference, plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
-from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph
+from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, pairs_at
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
@@ -95,6 +95,26 @@ def divergence(
         (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: len(it[1]))
     )
     return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
+
+
+def told(
+    parting: CalledParting,
+    rank: int,
+    calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
+    newest: tuple[Sequence[NewestCall], Sequence[NewestCall]],
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    members: str,
+) -> Divergence:
+    """Return the fact of where this rank and another part, with its cause as far as it is known.
+
+    `calls` are those of this rank and, by rank, of others; `newest` and `values` are those of this rank and of the
+    other; `members` as in `divergences.other_collective`.
+    """
+    waits = parting.waits(*calls)
+    parting = placed_in_graphs(parting, *newest)
+    frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
+    fact = divergence(parting, rank, calls[1], members)
+    return explained(fact, pairs_at(*newest, frames), parting, rank, values if waits else None)
 
 
 def explained(

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from dynascope.agent.ranks.called_partings import (
-    CalledParting,
-    divergence,
-    explained,
-    members_of,
-    partings,
-    placed_in_graphs,
-)
+from dynascope.agent.ranks.called_partings import members_of, partings, told
 from dynascope.explain.rank_differences import compiled_apart
-from dynascope.facts.comparison.called import CalledInGroup
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, pairs_at, unpacked
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
@@ -39,7 +31,9 @@ def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | 
         parting = next(partings(each.calls, others, groups), None)
         if parting is not None:
             other = next(one for one in ranks if one.rank.rank == parting.rank)
-            fact = _told(parting, each, other, left, members_of(parting.group, groups))
+            newest = unpacked(each.newest), unpacked(other.newest)
+            members = members_of(parting.group, groups)
+            fact = told(parting, each.rank.rank, (each.calls, left), newest, (each.values, other.values), members)
             return (each.rank.rank, fact) if fact.line else None
     return _by_compiles(folder, ranks) if has_aborted or any(each.error == "collective" for each in ranks) else None
 
@@ -80,19 +74,3 @@ def _called(calls: Sequence[NewestCall], name: PartName) -> object:
         return None
     collectives = [each for part in call.parts for each in part.collectives]
     return [(each.text, [(line.path, line.line) for line in each.stack]) for each in collectives], call.gradients
-
-
-def _told(
-    parting: CalledParting,
-    own: EndedRank,
-    other: EndedRank,
-    left: Mapping[int, Mapping[str, CalledInGroup]],
-    members: str,
-) -> Divergence:
-    waits = parting.waits(own.calls, left)
-    newest = unpacked(own.newest), unpacked(other.newest)
-    parting = placed_in_graphs(parting, *newest)
-    frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
-    fact = divergence(parting, own.rank.rank, left, members)
-    reads = (own.values, other.values) if waits else None
-    return explained(fact, pairs_at(*newest, frames), parting, own.rank.rank, reads)

@@ -14,9 +14,9 @@ from dynascope.agent.ranks.begun import with_begun
 from dynascope.agent.ranks.called import CalledCollectives, users_lines
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.agent.ranks.newest_calls import NewestCalls
+from dynascope.agent.ranks.newest_calls import NewestCalls, left_of
 from dynascope.facts.comparison.called import DESTROYED, ENDED, Called, CalledInGroup
-from dynascope.facts.comparison.newest_calls import NewestCall, packed
+from dynascope.facts.comparison.newest_calls import packed
 from dynascope.facts.ended_ranks import EndedRank, EndError, RankFile, RankProcess, folder_of_launch
 from dynascope.facts.user_stack import UserFrame
 
@@ -50,10 +50,8 @@ class EndingRank:
         self.begins()
         if self._file is None:
             return
-        function, gradients = call.function, {group: sorted(used) for group, used in call.gradients.items()}
         try:
-            made = NewestCall(function.path, function.line, function.name, call.parts[-1:], gradients)
-            self._file.compiled(made, begins=len(call.parts) == 1)
+            self._file.compiled(left_of(call, call.parts[-1:]), begins=len(call.parts) == 1)
         except OSError:
             return
 

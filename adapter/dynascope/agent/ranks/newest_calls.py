@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.newest_calls import NewestCall, packed, unpacked, whole_calls
-from dynascope.facts.comparison.ranks import PartName
+from dynascope.facts.comparison.ranks import PartName, PartOfCall
 
 _KEPT = 8
 """The most functions whose newest call is kept."""
@@ -39,16 +40,7 @@ class NewestCalls:
         """Return the calls, the latest first."""
         with self._lock:
             calls = [*self._calls.values()]
-        return whole_calls(
-            NewestCall(
-                each.function.path,
-                each.function.line,
-                each.function.name,
-                [*each.parts],
-                {group: sorted(used) for group, used in each.gradients.items()},
-            )
-            for each in calls
-        )
+        return whole_calls(left_of(each, each.parts) for each in calls)
 
     def leave(self, store: Any, rank: int) -> None:
         """Leave them in the job's store, unless that was done before.
@@ -64,6 +56,12 @@ class NewestCalls:
 def newest_of(store: Any, rank: int) -> list[NewestCall]:
     """Return what another rank has left; torch's DistError when the store does not answer."""
     return unpacked(store.get(_key(rank))) if store.check([_key(rank)]) else []
+
+
+def left_of(call: TracedCall, parts: Sequence[PartOfCall]) -> NewestCall:
+    """Return what is left of some compiles of a call."""
+    function, gradients = call.function, {group: sorted(used) for group, used in call.gradients.items()}
+    return NewestCall(function.path, function.line, function.name, [*parts], gradients)
 
 
 def _key(rank: int) -> str:

@@ -141,7 +141,7 @@ def _is_at_bound(expression: ast.expr, values: Mapping[str, float]) -> bool:
 
 
 def _is_bare_number(node: ast.expr) -> bool:
-    """Whether it is a number of the program: those that the code compares are no strides."""
+    """Whether an expression is a number of the program alone, and so not a stride."""
     name = _value(node)
     return name is not None and is_number(name)
 
