@@ -8,6 +8,7 @@ export function row(page, text, which = '') {
 
 /** Open a row; again where a refresh of the view has swallowed the click. */
 export async function open(page, text) {
+  await row(page, text).waitFor(); // what a run has recorded may come late
   for (let attempt = 1; ; attempt++) {
     try {
       if ((await row(page, text, '[aria-expanded="true"]').count()) > 0) return; // also over a window reload
