@@ -48,6 +48,7 @@ def check_spared(cause: Cause, truth: Truth) -> None:
     if not told or spared is None:
         return
     name, saved = ("mark_dynamic", spared.by_marks) if "mark" in told else ("dynamic=True", spared.by_dynamic)
+    name = name if name in told else ""  # `.contiguous()` alone
     saved, is_relaid = (spared.by_layout, True) if "contiguous" in told else (saved, False)
     stated = [
         each.compiles

@@ -295,7 +295,7 @@ def test_a_logger_is_ignored_by_its_method():
 def test_hints_of_torch_stay_with_the_details_without_what_it_asks_to_be_reported():
     found = a_break("GB0124", "Dynamo does not support it.", "train.py", "Set the option.", REPORT)
     assert advice_of_torch(found) == ["torch advises: Set the option."]
-    (problem,) = graph_breaks(apart([found]), (), Identities({}))
+    (problem,) = graph_breaks(apart([found]), {}, Identities({}))
     assert problem.details == ["Dynamo does not support it.", "torch advises: Set the option."]
     assert "Set the option." not in problem.remedies
 

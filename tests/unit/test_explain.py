@@ -39,7 +39,7 @@ def identities(text: str = sample.LAYERS) -> Identities:
 
 
 def breaks(*facts: model.GraphBreak, text: str = sample.LAYERS) -> list[Problem]:
-    return graph_breaks(apart(facts), set(), identities(text))
+    return graph_breaks(apart(facts), {}, identities(text))
 
 
 def test_a_break_has_its_id_again_where_lines_above_are_edited():
@@ -76,7 +76,7 @@ def all_kinds(lines_above: int) -> list[Problem]:
         path="/model.py", line=8 + lines_above, source=1, kind="set", expression="L['self'].step", value="2"
     )
     return [
-        *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), set(), made),
+        *graph_breaks(apart([*first.graph_breaks, *second.graph_breaks]), {}, made),
         *recompiles(causes(second.recompiles, compiles, lambda number: None), compiles, made),
         *(one for kind in OF_LINES for one in kind.problems(apart([fact_of(kind, 9 + lines_above)]), made)),
         *failed_compiles([second.compile], made),
@@ -133,6 +133,15 @@ def test_what_comes_of_a_break_is_told_where_it_differs():
         "in 1 compile a graph ends here; what follows is traced on its own; "
         "in 1 compile the whole function runs uncompiled"
     )
+
+
+def test_of_what_follows_another_break_that_alone_is_told_to_run_uncompiled():
+    facts, _ = numbered()
+    (broken,) = facts.graph_breaks
+    broken.effect = "function uncompiled"
+    rest = structs.replace(facts.compile, resumes_at=3)
+    (problem,) = graph_breaks(apart([broken]), {rest.id: rest}, identities())
+    assert problem.effect == "what follows line 3 runs uncompiled"
 
 
 @pytest.mark.parametrize("function", ["f", "Model.forward", "a_function_with_quite_a_name." * 4])

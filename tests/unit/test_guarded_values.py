@@ -20,7 +20,7 @@ SAME = [
     (["self._modules['ls']._modules['0'].calls == 3"], "self.ls[0].calls"),
     (["tensor 'x' size mismatch at index 0. expected 4, actual 5", "2 <= x.size()[0] <= 5"], "x.size()[0]"),
     (["tensor 'x' dtype mismatch. expected Float, actual Double"], "x.dtype"),
-    (["tensor 'x' stride mismatch at index 1. expected 1, actual 2"], "x.stride()[1]"),
+    (["tensor 'x' stride mismatch at index 1. expected 1, actual 2", "2 <= x.stride()[1]"], "x.stride()[1]"),
     (
         [
             "expected type of 'o' to be a tensor type, ' but found <class 'NoneType'>",

@@ -34,11 +34,14 @@ _BEFORE_GRAPH: dict[Effect, str] = {
 }
 
 
-def effect(known: Effect, is_before_graph: bool = False, graph: str = "a graph") -> str:
+def effect(known: Effect, is_before_graph: bool = False, graph: str = "a graph", resumes_at: int | None = None) -> str:
     """Return what comes of a break, to be read after its name.
 
-    `is_before_graph`: no compile has a graph that ends there.
+    `is_before_graph`: no compile has a graph that ends there. `resumes_at` is the line of an earlier break if the
+    compile is of what follows it, which alone stays uncompiled then.
     """
+    if known == "function uncompiled" and resumes_at is not None:
+        return f"what follows line {resumes_at} runs uncompiled"
     text = _BEFORE_GRAPH.get(known) if is_before_graph else None
     return text or _EFFECTS[known].format(graph=graph)
 

@@ -174,5 +174,5 @@ def expected_break(rule: str, called: str, place: Place, function: str, identiti
         explanation=known.explanation.format(called=called),
         hints=[known.hint] if known.hint else [],
     )
-    (problem,) = graph_breaks(apart([fact]), (), identities)
+    (problem,) = graph_breaks(apart([fact]), {}, identities)
     return structs.replace(problem, title=fitting(problem.title.replace("Graph break", "Graph break expected", 1)))

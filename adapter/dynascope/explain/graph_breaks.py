@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -26,6 +26,7 @@ from dynascope.explain.problem import (
 from dynascope.facts import model
 from dynascope.facts.break_message import brief, consequences
 from dynascope.facts.break_subject import Broken, subject_of
+from dynascope.facts.counts import counted
 from dynascope.facts.distinct import Distinct
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
@@ -37,7 +38,8 @@ Symbols = Callable[[int, str], model.Symbol | None]
 """Return the symbol of a compile that has this name."""
 _DATA_DEPENDENT = re.compile(r"\b[uz]\w*\d+\b")
 _EXPRESSION = "data-dependent expression"
-_UNCOMPILED = ("function uncompiled", "rest uncompiled")
+_WHOLE: model.BreakEffect = "function uncompiled"
+_UNCOMPILED = (_WHOLE, "rest uncompiled")
 _MOST_COMPILES = 5000
 """The most compiles of a launch for which calls are read: each call is a query."""
 _AT_REST = "Reconstruction failure"
@@ -69,14 +71,14 @@ def registry_page(registry_id: str) -> str:
 
 def graph_breaks(
     found: Iterable[Distinct[model.GraphBreak]],
-    empty: Collection[int],
+    compiles: Mapping[int, model.Compile],
     identities: Identities,
     positions: Positions = RECORDED,
     symbols: Symbols = lambda compile, name: None,
 ) -> list[Problem]:
     """Return a problem for each line and type of break, the first one first.
 
-    `empty` has the compiles without a graph.
+    `compiles` are by number; what comes of a break may depend on its own.
     """
     found = [*found]
     at_rest = [each for each in found if each.fact.type == _AT_REST]
@@ -84,7 +86,7 @@ def graph_breaks(
     groups = at_lines(left, positions, lambda each: (each.fact.type, same_text(each.fact.explanation)))
     # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
     groups.sort(key=lambda group: min(compiles_of(group[1])))
-    problems = [_problem(line, same, empty, identities, symbols) for line, same in groups]
+    problems = [_problem(line, same, compiles, identities, positions, symbols) for line, same in groups]
     _set_breaks_at_rest(problems)
     return problems
 
@@ -120,10 +122,17 @@ def _is_before(one: Problem, rest: Problem) -> bool:
     return one.cause != _AT_REST and one.place == rest.place and {*rest.compiles} <= {*one.compiles}
 
 
-def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identities, symbols: Symbols) -> Problem:
+def _problem(
+    line: int,
+    same: Breaks,
+    compiles: Mapping[int, model.Compile],
+    identities: Identities,
+    positions: Positions,
+    symbols: Symbols,
+) -> Problem:
     fact = same[0].fact
-    recorded, compiles = Place(fact.path, fact.line, fact.source), compiles_of(same)
-    comes_of_it = _effects(same, empty)
+    recorded = Place(fact.path, fact.line, fact.source)
+    comes_of_it = _effects(same, compiles, positions)
     name = " ".join(filter(None, [fact.registry_id, fact.type]))
     text = fact.explanation or brief(fact.reason)
     if fact.type in text.partition("\n")[0]:
@@ -141,7 +150,7 @@ def _problem(line: int, same: Breaks, empty: Collection[int], identities: Identi
         details=[*([text] if text else []), *advice_of_torch(fact)],
         remedies=break_remedies(fact),
         notes=[*_led_to(same), *_origins(same[0], symbols), *callers(fact), *_more_chains(same)],
-        compiles=compiles,
+        compiles=compiles_of(same),
         count=sum(each.fact.count for each in same),
         leaves=compiles_of(each for each in same if each.fact.effect in _UNCOMPILED),
         registry_id=fact.registry_id,
@@ -208,18 +217,26 @@ def _below(broken: Problem, root: model.CompiledCall) -> list[tuple[str, int]]:
     return places[: places.index((root.path, root.line))] if (root.path, root.line) in places else []
 
 
-def _effects(same: Breaks, empty: Collection[int]) -> str:
+def _effects(same: Breaks, compiles: Mapping[int, model.Compile], positions: Positions) -> str:
     """Return what comes of a break; where that differs, with the number of the compiles."""
-    counts: dict[model.BreakEffect, set[int]] = {}
+    found: dict[tuple[model.BreakEffect, int | None], set[int]] = {}
     for each in same:
-        counts.setdefault(each.fact.effect, set()).update(each.compiles)
-    told = {known: effect(known, all(each in empty for each in numbers)) for known, numbers in counts.items()}
+        for number in each.compiles:
+            compile = compiles.get(number) if each.fact.effect == _WHOLE else None
+            rest = None if compile is None or compile.resumes_at is None else positions.line(compile.resumes_at)
+            found.setdefault((each.fact.effect, rest), set()).add(number)
+    told = {
+        effect(known, all(_is_empty(compiles.get(each)) for each in numbers), resumes_at=rest): numbers
+        for (known, rest), numbers in found.items()
+    }
     if len(told) == 1:
-        return told[same[0].fact.effect]
-    return "; ".join(
-        f"in {len(numbers)} compile{'' if len(numbers) == 1 else 's'} {told[known]}"
-        for known, numbers in counts.items()
-    )
+        return next(iter(told))
+    return "; ".join(f"in {counted(len(numbers), 'compile')} {text}" for text, numbers in told.items())
+
+
+def _is_empty(compile: model.Compile | None) -> bool:
+    """Whether a compile has no graph."""
+    return compile is not None and compile.status == "empty"
 
 
 def _origins(each: Distinct[model.GraphBreak], symbols: Symbols) -> Iterator[Note]:

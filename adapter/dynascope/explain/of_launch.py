@@ -53,7 +53,7 @@ class ProblemsOfLaunch(Struct, dict=True):
     def breaks(self) -> list[Problem]:
         """Return the graph breaks, from which other problems may follow."""
         found = graph_breaks(
-            apart(self._facts("graph_breaks")), empty(self.compiles), self._identities(), symbols=self._symbol
+            apart(self._facts("graph_breaks")), self.by_number, self._identities(), symbols=self._symbol
         )
         set_called(found, self.by_number, self.reader.call)
         return found
@@ -101,7 +101,7 @@ class ProblemsOfLaunch(Struct, dict=True):
         ]
         return [
             *failed_compiles([each] if each.failure else [], identities),
-            *graph_breaks(apart(facts.graph_breaks), empty([each]), identities, symbols=self._symbol),
+            *graph_breaks(apart(facts.graph_breaks), {each.id: each}, identities, symbols=self._symbol),
             *self._rooted(recompiles(self.causes_of(each.id), self.by_number, identities, self._varying)),
             *coming_recompiles(varying, identities),
             *(one for kind in OF_LINES for one in kind.problems(apart(getattr(facts, kind.facts)), identities)),
@@ -140,11 +140,6 @@ class ProblemsOfLaunch(Struct, dict=True):
 def apart(facts: Iterable[F]) -> list[Distinct[F]]:
     """Return facts that are not merged."""
     return [Distinct(each, [each.compile]) for each in facts]
-
-
-def empty(compiles: Iterable[model.Compile]) -> set[int]:
-    """Return the numbers of those without a graph."""
-    return {each.id for each in compiles if each.status == "empty"}
 
 
 def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:

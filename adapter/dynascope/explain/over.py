@@ -7,7 +7,14 @@ from collections.abc import Iterable
 
 from dynascope.explain.problem import listed
 from dynascope.facts.recompiles.causes import Cause
-from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, is_bound, number_wanted, sizes_seen
+from dynascope.facts.recompiles.guarded_value import (
+    GuardedValue,
+    guarded_value,
+    is_bound,
+    number_wanted,
+    readable,
+    sizes_seen,
+)
 from dynascope.facts.recompiles.known import Served
 from dynascope.facts.recompiles.relations import (
     Relations,
@@ -25,6 +32,11 @@ _NOT_OVER = "It is not over: {served}; a call with another value{example} is com
 _SERVED = "compile {compile} fits any {what}{range} (`{symbol}`)"
 _EITHER = "There is a compile for either value."
 _EACH = "Each value that was met has a compile of its own; a call with another value is compiled again."
+_EACH_LAYOUT = "Each layout that was met has a compile of its own; a call with another one is compiled again."
+_FITS_STRIDES = (
+    "Each layout that was met has a compile; compile {compile} fits other numbers from 2 on as {strides}, too; a call "
+    "with another layout is compiled again."
+)
 _OF_MANY = ("dtype", "type", "identity", "length", "keys", "rank", "value", "metadata", "backend")
 """Kinds of values of which each has a compile of its own."""
 _COUNTS = ("No compile", "One compile", "Two compiles", "Three compiles", "Four compiles")
@@ -44,6 +56,8 @@ def whether_over(cause: Cause) -> str:
     subject, known, guard = guarded_value(cause.first.guard), cause.known, cause.first.guard
     if not cause.compiles or cause.limit_reached:
         return ""
+    if subject.kind == "stride":
+        return _of_layout(cause, subject)
     if subject.kind == "requires_grad" or cause.about == "grad_mode":
         return _EITHER
     if guard.endswith((" == True", " == False")):
@@ -59,7 +73,10 @@ def compiles_less(cause: Cause) -> str:
     spared = cause.known.spared
     if spared is None:
         return ""
-    if guarded_value(cause.first.guard).kind == "size" and not (cause.known.is_rest or cause.known.caller):
+    kind = guarded_value(cause.first.guard).kind
+    if kind == "stride":
+        return f"{_less(spared.by_layout, cause)} with {listed(spared.told_layouts[1])}." if spared.by_layout else ""
+    if kind == "size" and not (cause.known.is_rest or cause.known.caller):
         if all({*sizes_seen(each.guard)} & {0, 1} for each in cause.entries if each.compile in cause.caused):
             return ""
         if spared.needs_layout:
@@ -74,6 +91,17 @@ def _less(number: int, cause: Cause) -> str:
     """Return `Two compiles less in all`, as the remedy spares compiles of other causes, too."""
     count = _COUNTS[number] if number < len(_COUNTS) else f"{number} compiles"
     return f"{count} less in all" if number > len(cause.compiles) else f"{count} less"
+
+
+def _of_layout(cause: Cause, subject: GuardedValue) -> str:
+    """Say that each layout is compiled again, and which strides are dynamic in the newest compile.
+
+    Dynamo compiles strides of 0 and 1 by themselves, so that no compile fits all layouts of a tensor.
+    """
+    stride = re.compile(rf"(?<![\w.]){re.escape(readable(subject.expression))}\.stride\(\)\[\d+\]")
+    found = (name for each in cause.known.conditions or () for name in stride.findall(readable(each)))
+    strides = [f"`{name}`" for name in sorted({*found})]
+    return _FITS_STRIDES.format(compile=cause.known.compile_id, strides=listed(strides)) if strides else _EACH_LAYOUT
 
 
 def _of_number(cause: Cause, subject: GuardedValue) -> str:

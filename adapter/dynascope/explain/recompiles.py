@@ -24,7 +24,7 @@ from dynascope.facts import model
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
-from dynascope.facts.recompiles.guarded_value import guarded_value, met, readable, wanted
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 
 LIMIT_REMEDY = (
@@ -170,9 +170,8 @@ def _met(cause: Cause) -> str:
     subject = guarded_value(guard)
     if subject.kind == "global state":  # a guard may tell several
         values = ", ".join(dict.fromkeys(each for value in cause.values for each in value.split(", ")))
-    if subject.kind == "stride":
-        met_there = [met(each.guard) or "" for each in cause.entries if each.compile in cause.caused]
-        name, values = "", ", ".join(dict.fromkeys(met_there)) if all(met_there) else values
+    if subject.kind == "stride":  # a guard tells those of one dimension
+        return f"met {values}"
     fits = "" if subject.kind == "identity" else wanted(guard, subject) or ""
     if cause.about == "grad_mode" and values in ("True", "False"):
         fits = f"be {values == 'False'}"

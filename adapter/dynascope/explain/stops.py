@@ -50,12 +50,12 @@ def breaks(messages: Sequence[BreakMessage]) -> str:
     return "\n\nIt led to another graph break: ".join(texts)
 
 
-def graph_break(messages: Sequence[BreakMessage], known: Effect, is_before_graph: bool = False) -> str:
+def graph_break(messages: Sequence[BreakMessage], known: Effect, is_before_graph: bool, resumes_at: int | None) -> str:
     """Return breaks, and what comes of them in the compile that is stopped.
 
-    `is_before_graph`: no operation comes before the break.
+    `is_before_graph`: no operation comes before the break. `resumes_at`: see `effect`.
     """
-    return f"{breaks(messages)}\n\n{as_sentence(effect(known, is_before_graph, graph='the graph'))}"
+    return f"{breaks(messages)}\n\n{as_sentence(effect(known, is_before_graph, 'the graph', resumes_at))}"
 
 
 def recompile(

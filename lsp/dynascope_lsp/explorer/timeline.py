@@ -161,7 +161,10 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
             )
         case model.GraphBreak():
             return Mark(
-                "graph break", f"{fact.type}: {effect(fact.effect, each.status == 'empty')}", end_of_trace, place
+                "graph break",
+                f"{fact.type}: {effect(fact.effect, each.status == 'empty', resumes_at=each.resumes_at)}",
+                end_of_trace,
+                place,
             )
         case model.BackendFailure():
             return Mark("failed", raised(fact), each.began + each.seconds, place)

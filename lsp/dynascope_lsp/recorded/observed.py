@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 
 from dynascope.explain.coming_recompiles import coming_recompiles
 from dynascope.explain.comparison import first_difference, places
@@ -11,7 +10,7 @@ from dynascope.explain.details import told_of
 from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks, title_below
 from dynascope.explain.kinds import KINDS, OF_LINES
-from dynascope.explain.of_launch import apart, empty, set_roots
+from dynascope.explain.of_launch import apart, set_roots
 from dynascope.explain.problem import Identities, Problem
 from dynascope.explain.recompiles import recompiles
 from dynascope.facts import model
@@ -40,7 +39,7 @@ class Observations(Struct, dict=True):
     def findings(self) -> list[Finding]:
         """Return all findings by line."""
         facts, placement, identities = self.facts, self.placement, Identities(self.facts.reader.line_hashes)
-        breaks = graph_breaks(facts.distinct("graph_breaks"), self._empty, identities, placement, facts.symbol)
+        breaks = graph_breaks(facts.distinct("graph_breaks"), self.facts.compiles, identities, placement, facts.symbol)
         own = [
             breaks,
             coming_recompiles(facts.varying_guards, identities, placement),
@@ -108,7 +107,7 @@ class Observations(Struct, dict=True):
             if line is not None:
                 placed.setdefault(line, []).append(each)
         for line, facts in placed.items():
-            for problem in graph_breaks(apart(facts), self._empty, identities, symbols=self.facts.symbol):
+            for problem in graph_breaks(apart(facts), self.facts.compiles, identities, symbols=self.facts.symbol):
                 place = problem.place
                 now = self.locate(place.path, place.line)
                 here = [Related(place.path, now, problem.whose)] if now is not None else []
@@ -178,10 +177,6 @@ class Observations(Struct, dict=True):
             and each.id not in broken
             and _NOTHING_TO_COMPILE not in (each.skip_reason or "")
         ]
-
-    @cached_property
-    def _empty(self) -> set[int]:
-        return empty(self.facts.compiles.values())
 
     def _rest_of(self, number: int) -> int | None:
         """Return the present line after which a resume function starts; None for a whole function."""

@@ -26,7 +26,7 @@ from dynascope.agent.internals.codegen.codegen import EndedGraph, ResumeFunction
 from dynascope.agent.internals.codegen.reconstruction import way
 from dynascope.agent.internals.compile import exceptions
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.frames.resume import frame_name
+from dynascope.agent.internals.frames.resume import frame_name, line_of_break
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import has_operations
 from dynascope.agent.internals.variables.variables import SideEffects
@@ -146,7 +146,12 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
-            description=stops.graph_break(messages, effect, not has_operations(translators.output_of(stack[0]))),
+            description=stops.graph_break(
+                messages,
+                effect,
+                not has_operations(translators.output_of(stack[0])),
+                line_of_break(translators.code_of(stack[-1])),
+            ),
             details=details,
         ),
         title=title(first),

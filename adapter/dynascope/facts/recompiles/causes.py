@@ -19,7 +19,7 @@ from dynascope.facts.recompiles.relations import is_number, relations
 from dynascope.facts.recompiles.spared import Spared, calls, changed, differing_dtypes, differing_numbers, spared_by
 
 _WHAT_IT_IS = ("value", "type", "identity")
-_ON_RECORD = ("size", "value", "length", "keys", "dtype")
+_ON_RECORD = ("size", "value", "length", "keys", "dtype", "stride")
 """Kinds on which advice takes into account what is recorded."""
 _ASKED = 4
 """The number of compiles, the newest, in which a symbol of the value is looked for."""
@@ -228,10 +228,11 @@ def _changed_together(
 def _spared(
     found: Sequence[Cause], compiles: Mapping[int, model.Compile], recorded: Callable[[int], model.CompileFacts | None]
 ) -> Iterable[tuple[Cause, Spared]]:
-    """Yield what remedies would have spared, for each cause whose value is dynamic in a compile."""
+    """Yield what remedies spare, for causes that are layouts, or values that are dynamic in a compile."""
     frames: dict[Hashable, list[Cause]] = {}
     for cause in found:
-        if cause.known.served and cause.compiles and cause.compiles[-1] in compiles:
+        is_told = cause.known.served or guarded_value(cause.first.guard).kind == "stride"
+        if is_told and cause.compiles and cause.compiles[-1] in compiles:
             frames.setdefault(_frame(compiles[cause.compiles[-1]]), []).append(cause)
     by_frame: dict[Hashable, list[model.Compile]] = {}
     for each in compiles.values() if frames else ():
@@ -357,12 +358,16 @@ def _accepts(guard: str, entry: model.Recompile) -> bool:
 
 
 def _key(subject: GuardedValue) -> Hashable:
+    if subject.kind == "stride":  # those of a tensor change together, with its layout
+        return subject.kind, subject.expression
     return "global state" if subject.kind == "global state" else subject
 
 
 def _names(subject: GuardedValue, guard: str) -> list[str]:
     if subject.kind == "other":
         return [readable(guard)]
+    if subject.kind == "stride":
+        return [f"{readable(subject.expression)}.stride()"]
     return subject.expression.split() if subject.kind == "global state" else [subject.text]
 
 

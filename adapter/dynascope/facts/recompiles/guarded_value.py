@@ -63,6 +63,7 @@ _TENSOR = re.compile(
 )
 _TENSOR_TYPE = re.compile(r"expected type of '(?P<name>.+?)' to be (?:a tensor type|<class )")
 _SIZE = re.compile(r"(?<![\w.\]])(?P<name>[A-Za-z_][\w.'\[\]]*)\.size\(\)\[(?P<dimension>\d+)\]")
+_STRIDE = re.compile(r"(?P<name>[A-Za-z_][\w.'\[\]]*)\.stride\(\)\[(?P<dimension>\d+)\]")
 _ALIASES = re.compile(
     r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) is (?!(?:None|True|False|Ellipsis)$)(?P<other>[A-Za-z_][\w.'\"\[\]]*)$"
 )
@@ -125,16 +126,27 @@ def guarded_value(guard: str) -> GuardedValue:
     if duplicates is not None:
         names = {_PREFIX.sub(r"\1", found["name"]) for found in _QUOTED.finditer(duplicates["names"])}
         return GuardedValue("aliases", ", ".join(sorted(names)))
-    sizes = {(found["name"], int(found["dimension"])) for found in _SIZE.finditer(guard)}
+    return _of_shapes(guard) or _of_patterns(guard) or GuardedValue("other", _NUMBER.sub("#", guard))
+
+
+def _of_shapes(guard: str) -> GuardedValue | None:
+    """Return the size, the stride or the sizes that a guard reads, or None."""
+    sizes, strides = (
+        {(found["name"], int(found["dimension"])) for found in pattern.finditer(guard)} for pattern in (_SIZE, _STRIDE)
+    )
     if len(sizes) == 1:
         return GuardedValue("size", *sizes.pop())
-    for kind, pattern in _PATTERNS if not sizes else ():
+    if sizes:
+        return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
+    return GuardedValue("stride", *strides.pop()) if len(strides) == 1 else None
+
+
+def _of_patterns(guard: str) -> GuardedValue | None:
+    for kind, pattern in _PATTERNS:
         found = pattern.match(guard)
         if found is not None:
             return GuardedValue(kind, next(filter(None, found.groups())))
-    if sizes:
-        return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
-    return GuardedValue("other", _NUMBER.sub("#", guard))
+    return None
 
 
 def of_metadata(guard: str, tensor: str = _SUBCLASS) -> str:

@@ -122,17 +122,16 @@ def _is_optional(argument: str, called: Iterable[RecordedCall]) -> bool:
 
 
 def _differs(called: Iterable[RecordedCall], strides: str) -> bool:
-    """Whether the strides of a tensor differ between calls.
+    """Whether the strides of a tensor differ between calls with the same sizes of 0 and 1.
 
-    Calls in which a size is 0 or 1 do not count: each has a compile of its own.
+    Dynamo compiles each size of 0 or 1 by itself.
     """
     sizes = f"{strides.removesuffix(_STRIDES)}.size()["
-    found = {
-        call.values.get(strides)
-        for call in called
-        if not any(value in (0, 1) for name, value in call.values.items() if name.startswith(sizes))
-    }
-    return len(found) > 1
+    found: dict[frozenset[tuple[str, str | float]], set[str | float | None]] = {}
+    for call in called:
+        fixed = {each for each in call.values.items() if each[0].startswith(sizes) and each[1] in (0, 1)}
+        found.setdefault(frozenset(fixed), set()).add(call.values.get(strides))
+    return any(len(each) > 1 for each in found.values())
 
 
 def _contiguous(call: RecordedCall, relaid: Collection[str]) -> RecordedCall:
@@ -333,6 +332,8 @@ def _serves(compiled: RecordedCall, call: RecordedCall, dynamic: Collection[str]
         return False
     names = {*compiled.values, *call.values}
     differing = {name for name in names if compiled.values.get(name) != call.values.get(name)}
+    if not differing and of_strides in alike:
+        return True
     # which of these conditions a compile gets may depend on its own sizes, as those do that Inductor adds
     fitting = [number for number, dynamic_there in compiled.fits.items() if differing <= {*dynamic_there}]
     if not fitting or any(number not in call.fits for number in fitting):
