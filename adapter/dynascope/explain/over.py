@@ -11,6 +11,7 @@ from dynascope.facts.recompiles.guarded_value import (
     GuardedValue,
     guarded_value,
     is_bound,
+    is_tensor_or_none,
     number_wanted,
     readable,
     sizes_seen,
@@ -27,6 +28,8 @@ from dynascope.facts.recompiles.spared import numbers_of
 
 _OVER = "It is over: {served}."
 _OVER_FOR_SLICES = "It is over for slices: {served}; a tensor that is none, of another size, is compiled again."
+_OVER_FOR_SOME = "It is over for some calls: {served}; {alone}."
+_ALONE_TOO = "compile {}, for other values of {}, is for {} alone"
 _ALONE = "It is not over: compile {compile} is for this value alone, and a call with another value is compiled again."
 _NOT_OVER = "It is not over: {served}; a call with another value{example} is compiled again."
 _SERVED = "compile {compile} fits any {what}{range} (`{symbol}`)"
@@ -64,7 +67,7 @@ def whether_over(cause: Cause) -> str:
         return _EITHER if {*cause.values} <= {"True", "False"} else ""
     if subject.kind == "size" or known.served or (subject.kind != "length" and number_wanted(guard) is not None):
         return _of_number(cause, subject) if known.compile_id else ""
-    is_one_of_two = guard.endswith(" None") or is_bound(guard)
+    is_one_of_two = guard.endswith(" None") or is_bound(guard) or is_tensor_or_none(guard, cause.values)
     return _EACH if subject.kind in _OF_MANY and not is_one_of_two else ""
 
 
@@ -94,7 +97,7 @@ def _less(number: int, cause: Cause) -> str:
 
 
 def _of_layout(cause: Cause, subject: GuardedValue) -> str:
-    """Say that each layout is compiled again, and which strides are dynamic in the newest compile.
+    """Say that each layout is compiled again, and which strides are dynamic by now.
 
     Dynamo compiles strides of 0 and 1 by themselves, so that no compile fits all layouts of a tensor.
     """
@@ -105,9 +108,9 @@ def _of_layout(cause: Cause, subject: GuardedValue) -> str:
 
 
 def _of_number(cause: Cause, subject: GuardedValue) -> str:
-    served = cause.known.served
+    known, served = cause.known, cause.known.served
     if not served:
-        return _ALONE.format(compile=cause.known.compile_id) if cause.known.is_static else ""
+        return _ALONE.format(compile=known.compile_id) if known.is_static else ""
     seen = {number for each in cause.entries for number in numbers_of(each) if number is not None}
     least = 2 if subject.kind == "size" else -1
     is_whole = all(type(each) is int for each in seen)
@@ -134,9 +137,16 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     without = [number for number in others if number not in fits and number not in seen]
     if seen <= fits or (others and not without):
         are_slices = all(conditions_on_layout(subject.text, each.conditions) for each in served)
+        alone = "; ".join(_ALONE_TOO.format(each.compile_id, _names(each.others), each.number) for each in known.alone)
+        if alone:
+            return _OVER_FOR_SOME.format(served=told, alone=alone)
         return (_OVER_FOR_SLICES if are_slices else _OVER).format(served=told)
     nearest = min(without, key=lambda number: min(abs(number - each) for each in seen), default=None)
     return _NOT_OVER.format(served=told, example="" if nearest is None else f" such as {nearest}")
+
+
+def _names(values: Iterable[str]) -> str:
+    return listed([f"`{each}`" for each in values])
 
 
 def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list[int]:

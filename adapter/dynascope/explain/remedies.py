@@ -17,6 +17,7 @@ from dynascope.facts.recompiles.guarded_value import (
     is_bound,
     is_buffer,
     is_first_state,
+    is_tensor_or_none,
     readable,
     sizes_seen,
     wanted,
@@ -182,6 +183,8 @@ def remedies_of(cause: Cause) -> list[str]:
     """Return what helps against a cause: Dynamo's hints, then Dynascope's."""
     if _is_of_training(cause.about) and cause.compiles and len({*cause.values}) == 1:
         return [USUAL]
+    if is_tensor_or_none(cause.first.guard, cause.values):
+        return [_NONE]
     hints = [each.hint for each in cause.entries if each.hint]
     return remedies([each.guard for each in cause.entries], hints, cause.known)
 

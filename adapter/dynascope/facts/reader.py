@@ -40,11 +40,17 @@ class _Paths(dict[int, str]):
         return path
 
 
-_ON_NUMBERS = (
-    "AND (SELECT value FROM string WHERE id = guard.kind) IN "
-    "('SHAPE_ENV', 'EQUALS_MATCH', 'CONSTANT_MATCH', 'BOOL_MATCH', 'NONE_MATCH', 'SEQUENCE_LENGTH', 'DICT_KEYS_MATCH')"
+_KIND = "(SELECT value FROM string WHERE id = guard.kind)"
+_ON_PLAIN_VALUES = (
+    f"AND ({_KIND} IN "
+    "('SHAPE_ENV', 'EQUALS_MATCH', 'CONSTANT_MATCH', 'BOOL_MATCH', 'NONE_MATCH', 'SEQUENCE_LENGTH', 'DICT_KEYS_MATCH') "
+    f"OR ({_KIND} IN ('TENSOR_MATCH', 'DICT_CONTAINS', 'DICT_NOT_CONTAINS') "
+    "AND instr((SELECT value FROM string WHERE id = guard.expression), '.') = 0))"
 )
-"""The guards on sizes, on other plain values, on lengths and on keys: of a model's guards few."""
+"""The guards on sizes, on other plain values, on lengths and keys, and on tensors that are no module's.
+
+Of a model's guards they are few.
+"""
 
 
 class Reader:
@@ -173,11 +179,11 @@ class Reader:
     def why_compiled(self, number: int) -> model.CompileFacts | None:
         """Return the facts of a compile that advice about recompiles takes into account.
 
-        Of its guards, those on numbers and keys.
+        Of its guards, those on plain values and keys, and on tensors that are no module's.
         """
         found = self.compile(number, ["symbols", "specializations"])
         if found is not None:
-            found.guards = self._facts_of(number, "guards", _ON_NUMBERS)
+            found.guards = self._facts_of(number, "guards", _ON_PLAIN_VALUES)
         return found
 
     def guards(self, compile: int) -> list[model.Guard]:

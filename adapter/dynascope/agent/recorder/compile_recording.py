@@ -50,6 +50,7 @@ from dynascope.facts.model import (
     TracedFact,
 )
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.known import stands_for_more
 from dynascope.facts.schema import TRACED
 from dynascope.facts.user_stack import UserFrame
 
@@ -306,6 +307,9 @@ class CompileRecording:
             facts.calls = self.profile.calls()
             facts.tensors = list(self.trace.tensors.values())
             facts.symbols = self._symbols
+            # an attempt that Dynamo has given up, as for a graph break, may have gone on to what needs the number
+            dynamic = {each.name for each in self._symbols if stands_for_more(each)}
+            facts.specializations = [each for each in facts.specializations if each.symbol not in dynamic]
         return facts
 
     def trail(self) -> Trail:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from msgspec import Struct, field, structs
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.changed_too import instead, want_alike
+from dynascope.facts.recompiles.changed_too import differing, instead
+from dynascope.facts.recompiles.compiles_alone import compiles_alone
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, met, readable, wanted
 from dynascope.facts.recompiles.known import NOTHING, Known, Served, of_compile, shape_guards, stands_for_more
 from dynascope.facts.recompiles.relations import is_number, relations
@@ -174,7 +175,18 @@ def _known(
     if fixed and not served:
         latest = fixed[-1]
         newest = structs.replace(newest, needed_at=latest.needed_at, fixed_in=latest.fixed_in)
-    return structs.replace(newest, served=served, together=together)
+    alone = compiles_alone(_of_frame(failed[-1], numbers, recorded), subject) if served else ()
+    return structs.replace(newest, served=served, together=together, alone=alone)
+
+
+def _of_frame(
+    number: int, numbers: Mapping[tuple[int, str], int], recorded: Callable[[int], model.CompileFacts | None]
+) -> list[model.CompileFacts]:
+    """Return the facts of the first compiles of the frame of one, by number."""
+    run, name = next(key for key, each in numbers.items() if each == number)
+    frame = f"{name.partition('/')[0]}/"
+    own = sorted(each for (of_run, id), each in numbers.items() if of_run == run and id.startswith(frame))
+    return [facts for each in own[:_COUNTED] if (facts := recorded(each)) is not None]
 
 
 def _served_later(
@@ -187,11 +199,9 @@ def _served_later(
 
     Only the newest, and only those that want the other values to be what this compile wants.
     """
-    (run, name), newest = next(key for key, each in numbers.items() if each == number), recorded(number)
-    frame = f"{name.partition('/')[0]}/"
-    later = [each for (of_run, id), each in numbers.items() if of_run == run and id.startswith(frame) and each > number]
-    facts = [each for each in map(recorded, later[-2:]) if each is not None]
-    alike = [each for each in facts if newest is not None and want_alike(newest, each)]
+    newest = recorded(number)
+    later = [each for each in _of_frame(number, numbers, recorded) if each.compile.id > number]
+    alike = [each for each in later[-2:] if newest is not None and not any(differing(newest, each))]
     return tuple(served for each in alike for served in of_compile(each, subject, False).served)
 
 
@@ -228,7 +238,7 @@ def _changed_together(
 def _spared(
     found: Sequence[Cause], compiles: Mapping[int, model.Compile], recorded: Callable[[int], model.CompileFacts | None]
 ) -> Iterable[tuple[Cause, Spared]]:
-    """Yield what remedies spare, for causes that are layouts, or values that are dynamic in a compile."""
+    """Yield what remedies spare, for causes that are layouts or values that became dynamic."""
     frames: dict[Hashable, list[Cause]] = {}
     for cause in found:
         is_told = cause.known.served or guarded_value(cause.first.guard).kind == "stride"

@@ -7,6 +7,7 @@ give equal results. What is wanted is a clause: "be 3", "be a `Cat`".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -167,6 +168,11 @@ def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> b
 def is_bound(guard: str) -> bool:
     """Whether a guard bounds a dynamic number: `2 <= k`."""
     return any(sign in guard for sign in "<>") and _BOUND.match(_PREFIX.sub(r"\1", guard)) is not None
+
+
+def is_tensor_or_none(guard: str, values: Iterable[str]) -> bool:
+    """Whether a guard wants a tensor, and has met no other values than None."""
+    return _TENSOR_TYPE.match(guard) is not None and {*values} <= {"NoneType"}
 
 
 def is_buffer(subject: GuardedValue) -> bool:

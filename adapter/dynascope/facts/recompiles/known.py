@@ -29,6 +29,15 @@ class Served(Struct, frozen=True):
     """The sizes and numbers among the arguments of its call."""
 
 
+class Alone(Struct, frozen=True):
+    """A compile that fits one number alone, because it wants other values to be others than a dynamic one does."""
+
+    compile_id: str
+    number: float
+    others: Sequence[str]
+    """The names of these values: `mask`."""
+
+
 class Known(Struct, frozen=True, kw_only=True):
     """The facts, besides failed guards, on which advice about a recompile depends."""
 
@@ -59,6 +68,8 @@ class Known(Struct, frozen=True, kw_only=True):
     """Whether a guard of that compile wants the value to be what it was."""
     served: tuple[Served, ...] = ()
     """The compiles in which the size or number is dynamic, the newest last."""
+    alone: tuple[Alone, ...] = ()
+    """The compiles of the function that no compile in `served` stands for."""
     is_dynamic_now: bool = False
     """Whether it is dynamic in the compile in progress."""
     keyed: Keyed | None = None
