@@ -31,6 +31,10 @@ _KEEP_TENSOR = (
     "take a tensor; return the tensor, and read its number after the call, where it is only reported; where it is a "
     "size, an index of a tensor or the end of a slice, set `torch._dynamo.config.capture_scalar_outputs = True`."
 )
+_AS_SIZE = (
+    "Set `torch._dynamo.config.capture_scalar_outputs = True`: the number is a size, or the end of a slice, and stays "
+    "in the graph as a symbol then."
+)
 _COLLECT = (
     f"Return the tensor, and append its number{_OUTSIDE}; in a hook, write into a tensor that is kept, "
     "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
@@ -145,6 +149,7 @@ _RULES = (
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_CAUGHT,), branch="caught"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
+    _Rule("GB0033 GB0124", (_AS_SIZE,), r"Tensor\.item|_local_scalar_dense", branch="sizes"),
     _Rule("GB0033 GB0124", (_SORT,), branch="sorts"),
     _Rule("GB0033 GB0124", (_ALL_ELEMENTS,), branch="calls"),
     _Rule("GB0033 GB0124", (_KEEP_OUTSIDE, _SCALARS), branch="keeps"),

@@ -174,8 +174,8 @@ _OF_PARAMETERS = (
     "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
 _OF_ATTRIBUTE = (
-    f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`; or, where it is only computed with, keep the number in a tensor, "
-    "such as a buffer."
+    f"Set `torch._dynamo.config.{_ATTRIBUTE} = True`: the number is dynamic from its second value on, with "
+    "`dynamic=True` from the first; or, where it is only computed with, keep it in a tensor, such as a buffer."
 )
 
 

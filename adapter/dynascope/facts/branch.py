@@ -15,6 +15,8 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from dynascope.facts.number_use import is_number, is_size
+
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
 _APPENDS = re.compile(r"[\w.]+(?:\[[^\]]*\])?\.append\(.*\)(?:\s*#.*)?")
@@ -29,13 +31,16 @@ _LONGEST = 400
 """The most lines of a statement that is read."""
 
 
-Branch = Literal["", "raises", "caught", "loop", "random", "collects", "keeps", "sorts", "calls", "iterates", "joins"]
+Branch = Literal[
+    "", "raises", "caught", "loop", "random", "collects", "keeps", "sorts", "calls", "iterates", "joins", "sizes"
+]
 """`raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try` that catches what is
 raised; `loop`: a `while`, or an `if` that ends a loop; `random`: one whose condition has a random number of NumPy's,
 `if np.random.rand() < 0.5`; `joins`: one that joins results of calls by `or`, `and`. No branches are `collects`: a
 statement that appends to a list; `keeps`: one that gives a number to an object, `meter.update(loss.item())`,
 `self.total += loss.item()`; `sorts`: one with the key of a sort; `calls`: one that calls an element,
-`experts[best](x)`; `iterates`: one whose result Python goes through, or asks for its length."""
+`experts[best](x)`; `iterates`: one whose result Python goes through, or asks for its length; `sizes`: one that takes a
+number of a tensor which is then a size, or the end of a slice, alone."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -44,6 +49,8 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     `is_of_call`: only a call in the condition counts, and no other call may be on the line (`if bad: x.item()`).
     """
     lines = _lines(path)
+    if is_of_call and line <= len(lines) and is_size(lines, line):
+        return "sizes"
     if line <= len(lines) and (use := _use(lines[line - 1].strip(), is_of_call and not _goes_on(lines, line))):
         return use
     first, found = _with_condition(lines, line)
@@ -141,17 +148,9 @@ def _keeps(found: ast.stmt) -> bool:
     match found:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method), args=arguments, keywords=keywords)):
             given = [*arguments, *(each.value for each in keywords)]
-            return not method.endswith("_") and any(map(_is_number, given))
+            return not method.endswith("_") and any(map(is_number, given))
         case ast.AugAssign(target=target, value=value) | ast.Assign(targets=[target], value=value):
-            return _is_of_object(target) and _is_number(value)
-    return False
-
-
-def _is_number(value: ast.expr) -> bool:
-    """Whether an expression makes a number, or a list of numbers, of a tensor."""
-    match value:
-        case ast.Call(func=ast.Attribute(attr="item" | "tolist") | ast.Name(id="int" | "float" | "bool")):
-            return True
+            return _is_of_object(target) and is_number(value)
     return False
 
 

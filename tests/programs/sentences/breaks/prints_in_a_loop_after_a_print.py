@@ -24,6 +24,6 @@ class Refine(nn.Module):
 model = torch.compile(Refine())
 for batch in (3, 3, 3):
     print(round(model(torch.randn(batch, 6), 2, 0.5).sum().item(), 4))
-# breaks: 17, 20
-# compiles: 2
-# remedy: +6 -> torch._dynamo.config.reorderable_logging_functions.add(print) -> breaks none
+# breaks: 17 20
+# compiles: 1
+# remedy: +6 -> torch._dynamo.config.reorderable_logging_functions.add(print) -> breaks 17
