@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.rank_differences import plain_difference
+from dynascope.explain.plain_differences import plain_difference
 from dynascope.facts.comparison.plain_branches import FrameValues, branches_apart, names_read
 from dynascope.facts.user_stack import UserFrame
 

@@ -16,7 +16,6 @@ from dynascope.facts.branch import condition_at, words_at
 from dynascope.facts.comparison.called import kinds_of
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
-from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch, branches_apart
 from dynascope.facts.comparison.ranks import (
     Collective,
     Parting,
@@ -130,60 +129,6 @@ def compiled_apart(pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str
             found = structs.replace(found, ranks=ranks[0], others=ranks[1], difference=difference)
             return model.Divergence(**structs.asdict(found), effect="hangs", collectives=told)
     return None
-
-
-def plain_difference(
-    stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]],
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
-    numbers: tuple[int, int],
-) -> model.RankDifference | None:
-    """Return the condition of plain Python at which two ranks part that wait at these lines.
-
-    `values` are those that conditions read there, in both ranks. None where no condition is known to decide it.
-    """
-    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    branches = branches_apart(*stacks)
-    told = [(branch, *_plainly_told(branch, values, names)) for branch in branches]
-    known = [each for each in told if each[2]] or [each for each in told[:1] if each[1]]
-    if not known:
-        return None
-    branch, itself, read = known[0]
-    at = next(
-        place for place, each in enumerate(stacks[0]) if (each.path, each.function) == (branch.path, branch.function)
-    )
-    stack = [*stacks[0][:at], UserFrame(branch.path, branch.line, branch.function)]
-    return model.RankDifference(
-        path=branch.path,
-        line=branch.line,
-        stack=stack,
-        ranks=str(numbers[0]),
-        others=str(numbers[1]),
-        difference=" ".join(filter(None, (itself, read))),
-    )
-
-
-def _plainly_told(
-    branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]], names: tuple[str, str]
-) -> tuple[str, str]:
-    """Say where a condition is true, and which values that it reads differ.
-
-    "" for what is not known.
-    """
-    known = [
-        next((each.values for each in side if (each.path, each.function) == (branch.path, branch.function)), {})
-        for side in values
-    ]
-    differing = [each for each in branch.reads if len({side[each] for side in known if each in side}) > 1]
-    read = [f"{each} is {known[0][each]} in {names[0]}, and {known[1][each]} in {names[1]}." for each in differing[:2]]
-    itself = ""
-    if branch.is_true is not None:
-        yes, no = names if branch.is_true[0] else names[::-1]
-        itself = f"`{branch.text}` is true in {yes}, and false in {no}."
-        if branch.is_loop:
-            itself = sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
-    elif read:
-        itself = f"`{branch.text}` decides it."
-    return itself, " ".join(read)
 
 
 def _first_other(ours: Sequence[Collective], theirs: Sequence[Collective]) -> Calls | None:

@@ -32,10 +32,13 @@ _SLOT = 2048
 """The bytes for a collective."""
 _SLOTS = 64
 """The number of the latest collectives that are kept."""
+_VALUES = 32768
+"""The bytes for the values that are read as the latest of them begins."""
 _COMPILED = struct.Struct("<I?")
 """The length of a compile, and whether it is the first of its call."""
 _MOST_COMPILED = 8 << 20
 """The size of the file of compiles, in bytes, at which it is begun anew."""
+_VALUES_AT = _SLOT * (1 + _SLOTS)
 _TOLD = "told"
 _PREFIX = "ranks-"
 _SECONDS_LEFT = 7 * 24 * 3600.0
@@ -71,6 +74,7 @@ class EndedRank(Struct, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_call = msgspec.msgpack.Decoder(tuple[int, str, Called]).decode
+_decode_values = msgspec.msgpack.Decoder(tuple[int, list[FrameValues]]).decode
 _decode_rank = msgspec.msgpack.Decoder(RankProcess).decode
 _decode_end = msgspec.msgpack.Decoder(EndedRank).decode
 
@@ -95,7 +99,7 @@ class RankFile:
         self._rank = rank
         self._path = folder / f"{os.environ.get(_RESTARTS_VARIABLE, '0')}-{rank.rank}"
         self._count = 0
-        size = _SLOT * (1 + _SLOTS)
+        size = _VALUES_AT + _VALUES
         number = os.open(self._path.with_suffix(".calls"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             os.posix_fallocate(number, 0, size)  # a disk that is full is found out here, and ends no process later
@@ -111,6 +115,10 @@ class RankFile:
             data = _encode((self._count, group, structs.replace(called, stack=called.stack[-1:])))
         checked_memory.write(self._memory, _SLOT * (1 + self._count % _SLOTS), _SLOT, data)
         self._count += 1
+
+    def values(self, values: list[FrameValues]) -> None:
+        """Write the values that the code reads at the collective that was written last."""
+        checked_memory.write(self._memory, _VALUES_AT, _VALUES, _encode((self._count, values)))
 
     def compiled(self, made: NewestCall, begins: bool) -> None:
         """Add a compile to the files. Raises OSError.
@@ -196,8 +204,11 @@ def _compiles(data: bytes) -> Iterator[tuple[NewestCall, bool]]:
 
 def _cut_short(memory: bytes) -> EndedRank:
     """Return what a rank has left that was ended from outside."""
-    parts = (_part(memory, _SLOT * number) for number in range(1, len(memory) // _SLOT))
-    return EndedRank(_decode_rank(checked_memory.read(memory, 0)), _by_group(filter(None, parts)))
+    parts = [*filter(None, (_part(memory, _SLOT * number) for number in range(1, _SLOTS + 1)))]
+    read_at, values = _decode_values(found) if (found := _part(memory, _VALUES_AT)) else (0, [])
+    is_of_last = read_at == max((_decode_call(part)[0] + 1 for part in parts), default=-1)
+    rank = _decode_rank(checked_memory.read(memory, 0))
+    return EndedRank(rank, _by_group(parts), values=values if is_of_last else [])
 
 
 def _part(memory: bytes, offset: int) -> bytes:

@@ -26,7 +26,7 @@ from dynascope.agent.ranks.called_partings import members_of, partings, told
 from dynascope.agent.ranks.calls import TracedCall
 from dynascope.agent.ranks.ending_rank import EndingRank
 from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
-from dynascope.agent.ranks.frame_values import values_of_thread
+from dynascope.agent.ranks.frame_values import ValuesAtCalls, values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
 from dynascope.facts.model import Divergence
@@ -49,7 +49,7 @@ class RunTimeComparison:
         """
         self._found = found
         self._newest = newest
-        self._called = CalledCollectives()
+        self._called = CalledCollectives(ValuesAtCalls().read)
         self._ending = EndingRank(self._called, newest)
         self._process = os.getpid()
         self._starting = fork_safe(threading.RLock())

@@ -8,7 +8,7 @@ import time
 import traceback
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
@@ -16,6 +16,7 @@ from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.tape.code import has_file, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.ended_ranks import RankFile
 from dynascope.facts.user_stack import UserFrame
 
@@ -59,7 +60,8 @@ class CallsOfGroup:
 class CalledCollectives:
     """The collectives of all groups of this process, which any thread may call."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_values: Callable[[], list[FrameValues] | None] = lambda: None) -> None:
+        """Take what reads the values in the frames of this thread; None where it does not."""
         self._lock = fork_safe(threading.RLock())  # a handler of a signal may call a collective, too
         self._groups: dict[str, CallsOfGroup] = {}
         self.began = 0.0
@@ -68,6 +70,9 @@ class CalledCollectives:
         """The thread that called the latest."""
         self.file: RankFile | None = None
         """Where they are written, too, when they begin."""
+        self._read_values = read_values
+        self.values: list[FrameValues] = []
+        """The values that the code reads at the latest that was written to the file."""
 
     def begins(self, called: CalledCollective) -> None:
         """Keep a collective that begins on this thread."""
@@ -76,6 +81,9 @@ class CalledCollectives:
             kept = self._groups.setdefault(called.group, CallsOfGroup()).add(called)
             if self.file is not None and kept is not None:
                 self.file.add(called.group, kept)
+                if (values := self._read_values()) is not None:
+                    self.values = values
+                    self.file.values(values)
 
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""

@@ -8,12 +8,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.rank_differences import newest_difference, plain_difference
+from dynascope.explain.plain_differences import plain_difference
+from dynascope.explain.rank_differences import newest_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, pairs_at
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
+from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import ranks_text
 
 
@@ -33,14 +35,23 @@ class CalledParting(NamedTuple):
     """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
 
     def waits(self, own: Mapping[str, CalledInGroup], left: Mapping[int, Mapping[str, CalledInGroup]]) -> bool:
-        """Whether these are the latest collectives of both ranks, in which they wait."""
+        """Whether these are the latest collectives of both ranks, in which they wait, or after which they ended."""
         sides = own[self.group], left.get(self.rank, {}).get(self.group)
         pairs = zip((self.ours, self.theirs), sides, strict=True)
-        return all(side is not None and self.of(side)[-1].place == each.place for each, side in pairs)
+        return all(side is not None and _latest(self.of(side)).place == each.place for each, side in pairs)
+
+    def before(self, own: Mapping[str, CalledInGroup]) -> Sequence[UserFrame]:
+        """Return the lines at which this rank has called the collective before; empty where they are not known."""
+        earlier = [each for each in own[self.group].calls if each.place < self.ours.place and each.stack]
+        return earlier[-1].stack if earlier else ()
 
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""
         return rank.calls if self.is_uncompiled else rank.begun
+
+
+def _latest(calls: Sequence[Called]) -> Called:
+    return next((each for each in reversed(calls) if not each.is_end), calls[-1])
 
 
 def placed_in_graphs(parting: CalledParting, ours: Sequence[NewestCall], theirs: Sequence[NewestCall]) -> CalledParting:
@@ -114,7 +125,8 @@ def told(
     parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)
-    return explained(fact, pairs_at(*newest, frames), parting, rank, values if waits else None)
+    before = parting.before(calls[0])
+    return explained(fact, pairs_at(*newest, frames), parting, rank, (values, before) if waits else None)
 
 
 def explained(
@@ -122,11 +134,12 @@ def explained(
     pairs: Iterable[PairOfCalls],
     parting: CalledParting,
     rank: int,
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]] | None,
+    waiting: tuple[tuple[Sequence[FrameValues], Sequence[FrameValues]], Sequence[UserFrame]] | None,
 ) -> Divergence:
     """Return the fact with where newest compiles of a function part, or plain Python.
 
-    `values` are those that conditions of plain Python read in both ranks; None where these do not wait there.
+    `waiting` has the values that plain Python reads in both ranks, and the lines at which both have called the
+    collective before; None where they do not wait there.
     """
     called = [
         Collective(each.operation, parting.group, each.takes, stack=each.stack)
@@ -135,8 +148,8 @@ def explained(
     numbers = rank, parting.rank
     compiled = (newest_difference(pair, numbers, (called[0], called[1])) for pair in pairs)
     found = next(filter(None, compiled), None)
-    if found is None and values is not None:
-        found = plain_difference((parting.ours.stack, parting.theirs.stack), values, numbers)
+    if found is None and waiting is not None:
+        found = plain_difference((parting.ours.stack, parting.theirs.stack), waiting[0], numbers, waiting[1])
     if found is None:
         return fact
     return structs.replace(fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference)

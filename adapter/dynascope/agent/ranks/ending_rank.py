@@ -83,7 +83,7 @@ class EndingRank:
             _complete(called, operation if has_ended else None, users_lines(failed_at))
         failed: EndError = "" if has_ended else "collective" if _is_of_collective(error) else "other"
         process = RankProcess(job.rank, os.getpid(), job.groups)
-        values = [] if has_ended else values_in(failed_at)
+        values = self._called.values if has_ended else values_in(failed_at)
         ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended)
         try:
             self._file.end(ended)

@@ -1,32 +1,49 @@
-"""Find the condition of plain Python at which ranks part that call collectives at other lines of one function."""
+"""Find what in plain Python parts ranks that call other collectives, or call them at other lines of one function."""
 
 from __future__ import annotations
 
 import ast
-import tokenize
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from dynascope.facts.comparison.plain_code import (
+    Branching,
+    Entering,
+    Function,
+    Step,
+    branches_of,
+    condition_of,
+    function_at,
+    head_of,
+    is_inside,
+    leaves,
+    names_in,
+    statements_of,
+    way_to,
+)
 from dynascope.facts.user_stack import UserFrame
 
-Branching = ast.If | ast.While | ast.For
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
-_MOST_BYTES = 1 << 20
-"""The largest source that is read, in bytes."""
+_Loop = ast.While | ast.For
+Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call"]
+"""`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
+element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself."""
 
 
 class FrameValues(Struct, array_like=True):
-    """The values that the conditions of a function read, in a frame of a rank that waits in a collective."""
+    """The values that the code of a function reads, in a frame of a rank that waits in a collective."""
 
     path: str
     function: str
     values: dict[str, str]
+    objects: list[dict[str, str]] = []
+    """For each caller, the nearest first, its names for objects that are local variables here: `guard` for `self`."""
 
 
 class PlainBranch(NamedTuple):
-    """A condition, or the loop that one rank has left."""
+    """A statement that may part two ranks."""
 
     path: str
     line: int
@@ -35,146 +52,199 @@ class PlainBranch(NamedTuple):
     """`step % every == 0`, or of a loop `for batch in loader`."""
     reads: list[str]
     """The names that it reads: `self.step`, `config['every']`."""
-    is_loop: bool
+    kind: Kind
     is_true: tuple[bool, bool] | None
     """Whether it is true in each rank, or whether each is in the loop; None where the lines do not tell."""
+    side: int | None = None
+    """Which of both ranks alone is in this function; None: both are."""
+    depth: int = 0
+    """By how many calls that function is below the one in which both are."""
+
+    @property
+    def is_loop(self) -> bool:
+        return self.kind == "loop"
 
 
 def names_read(path: str, line: int) -> list[str]:
-    """Return the names that the conditions of the function around a line read."""
-    function = _function(path, [line])
-    nodes = [] if function is None else _branches(function)
-    return [*dict.fromkeys(name for node in nodes for name in _names(_asked(node)))]
-
-
-def branches_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> list[PlainBranch]:
-    """Return the conditions that may part two ranks, the likeliest first.
-
-    Each side is the user's lines at which a rank calls a collective, the innermost last.
-    """
-    pair = _lines_apart(ours, theirs)
-    if pair is None:
-        return []
-    lines = pair[0].line, pair[1].line
-    function = _function(pair[0].path, lines)
+    """Return the names that the function around a line reads in what may part ranks, and at that line."""
+    function = function_at(path, [line])
     if function is None:
         return []
-    nodes = _branches(function)
-    apart = [node for node in nodes if _parts(node, *lines)]
-    loops = [node for node in apart if isinstance(node, ast.While | ast.For)]
-    around: Sequence[ast.AST] = loops or [function]
-    left = [each for each in nodes if isinstance(each, ast.If) and each not in apart and _leaves(each)]
-    exits = [each for each in left if any(each in ast.walk(node) for node in around) and each.lineno < max(lines)]
-    return [_branch(node, pair[0], (apart, lines)) for node in (*_conditions_first(apart), *exits)]
+    conditions = [name for node in branches_of(function) for name in names_in(condition_of(node))]
+    way = [step.node for step in way_to(function, line)]
+    around = [name for node in way for name in _bound_there(node)]
+    handlers = [name for node in statements_of(function) if isinstance(node, ast.Try) for name in _handled(node)]
+    return [*dict.fromkeys([*conditions, *around, *handlers, *_read_at(way)])]
 
 
-def _lines_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[UserFrame, UserFrame] | None:
-    """Return the outermost frames of one function whose lines differ."""
-    for our in ours:
-        for their in theirs:
-            if (our.path, our.function) == (their.path, their.function):
-                if our.line != their.line:
-                    return our, their
-                break
-    return None
+def branches_apart(
+    ours: Sequence[UserFrame], theirs: Sequence[UserFrame], before: Sequence[UserFrame] = ()
+) -> list[PlainBranch]:
+    """Return what may part two ranks, the likeliest first.
 
-
-def _function(path: str, lines: Sequence[int]) -> Function | None:
-    """Return the innermost function around some lines of a file, or the module.
-
-    None without its source.
+    Each side is the user's lines at which a rank calls a collective, the innermost last. `before` are those at which
+    both have called the one before, if they have.
     """
-    try:
-        with tokenize.open(path) as file:
-            text = file.read(_MOST_BYTES + 1)
-        tree = ast.parse(text) if len(text) <= _MOST_BYTES else None
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+    at = _last_alike(ours, theirs)
+    if at is None:
+        return []
+    frames = ours[at[0]], theirs[at[1]]
+    if frames[0].line == frames[1].line:
+        is_innermost = at == (len(ours) - 1, len(theirs) - 1)
+        return [*_at_one_line(ours[: at[0] + 1])] if is_innermost else []
+    lines = frames[0].line, frames[1].line
+    function = function_at(frames[0].path, lines)
+    if function is None:
+        return []
+    last = next((each.line for each in before if _is_same(each, frames[0])), 0)
+    # lines after the one at which they have met come first; those before it, in the next turn of a loop
+    nearer = min((0, 1), key=lambda side: (lines[side] <= last, lines[side]))
+    below = (ours[at[0] + 1 :], theirs[at[1] + 1 :])[nearer]
+    conditions, loops, exits = _in_function(function, lines)
+    found = [_branch(node, frames[0], _truth(node, lines)) for node in conditions]
+    found += _in_callees(below, nearer)
+    for loop in loops:
+        found += [*_leaving(loop, frames[0]), *_handlers(loop, frames[0])]
+        found.append(_branch(loop, frames[0], _truth(loop, lines)))
+    return found + [_branch(node, frames[0], None) for node in exits]
+
+
+def _last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
+    """Return the places of the frames of one function after which two ranks call other ones, or at other lines."""
+    both = [(i, j) for i, our in enumerate(ours) for j, their in enumerate(theirs) if _is_same(our, their)]
+    if not both:
         return None
-    found: Function | None = tree
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and all(_spans(node, line) for line in lines):
-            found = node  # an inner one comes later
-    return found
+    i, j = both[0]
+    while ours[i].line == theirs[j].line and (i + 1, j + 1) in both:
+        i, j = i + 1, j + 1
+    return i, j
 
 
-def _spans(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+def _is_same(one: UserFrame, other: UserFrame) -> bool:
+    """Whether two lines are of one function."""
+    return (one.path, one.function) == (other.path, other.function)
 
 
-def _branches(function: Function) -> list[Branching]:
-    """Return the conditions and loops of a function, in the order of their lines."""
-    found: list[Branching] = []
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            continue
-        if isinstance(node, Branching):
-            found.append(node)
-        waiting += ast.iter_child_nodes(node)
-    return sorted(found, key=lambda node: node.lineno)
+def _in_function(function: Function, lines: tuple[int, int]) -> tuple[list[ast.If], list[_Loop], list[ast.If]]:
+    """Return the conditions and loops that part two lines, the outermost first, and conditions that leave a loop."""
+    nodes = branches_of(function)
+    apart = [node for node in nodes if _parts(node, *lines)]
+    loops = [node for node in apart if isinstance(node, _Loop)]
+    around: Sequence[ast.AST] = loops or [function]
+    left = [each for each in nodes if isinstance(each, ast.If) and each not in apart and leaves(each)]
+    exits = [each for each in left if any(each in ast.walk(node) for node in around) and each.lineno < max(lines)]
+    in_loops = {node for loop in loops for node in _breaks(loop)}
+    return (
+        [node for node in apart if isinstance(node, ast.If)],
+        loops,
+        [each for each in exits if each not in in_loops],
+    )
 
 
 def _parts(node: Branching, one: int, other: int) -> bool:
     """Whether a condition, or a loop that ends before one of two lines, parts them."""
-    if _is_inside(node, one) == _is_inside(node, other):
+    if is_inside(node, one) == is_inside(node, other):
         return False
     return isinstance(node, ast.If) or max(one, other) > (node.end_lineno or node.lineno)
 
 
-def _is_inside(node: Branching, line: int) -> bool:
-    """Whether a line is run where the condition is true."""
-    return node.body[0].lineno <= line <= (node.body[-1].end_lineno or node.body[-1].lineno)
+def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
+    return is_inside(node, lines[0]), is_inside(node, lines[1])
 
 
-def _conditions_first(nodes: Iterable[Branching]) -> list[Branching]:
-    """Return conditions before loops, the outermost first."""
-    return sorted(nodes, key=lambda node: (not isinstance(node, ast.If), node.lineno))
+def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
+    """Yield the conditions on the way to a collective in functions that the other rank has left without it."""
+    for depth, frame in enumerate(frames, 1):
+        function = function_at(frame.path, [frame.line])
+        for step in way_to(function, frame.line) if function is not None else ():
+            if isinstance(step.node, ast.If) and step.is_true is not None:
+                truth = (step.is_true, not step.is_true) if side == 0 else (not step.is_true, step.is_true)
+                yield _branch(step.node, frame, truth)._replace(side=side, depth=depth)
 
 
-def _leaves(node: ast.If) -> bool:
-    """Whether a side of it leaves its loop, its iteration or the function."""
-    last = [side[-1] for side in (node.body, node.orelse) if side]
-    return any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in last)
+def _leaving(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+    for node in _breaks(loop):
+        yield _branch(node, frame, None)._replace(kind="break")
 
 
-def _asked(node: Branching) -> ast.expr:
-    return node.iter if isinstance(node, ast.For) else node.test
+def _breaks(loop: _Loop) -> list[ast.If]:
+    """Return the conditions that leave a loop by `break`."""
+    inner = [node for node in statements_of(loop) if isinstance(node, _Loop)]
+    within = {each for node in inner for each in statements_of(node)}
+    conditions = [node for node in statements_of(loop) if isinstance(node, ast.If) and node not in within]
+    return [node for node in conditions if any(isinstance(each, ast.Break) for each in (*node.body, *node.orelse))]
 
 
-def _branch(node: Branching, frame: UserFrame, at: tuple[Sequence[Branching], tuple[int, int]]) -> PlainBranch:
-    apart, lines = at
-    is_loop = not isinstance(node, ast.If)
-    text = ast.unparse(node).partition("\n")[0].rstrip(":") if is_loop else ast.unparse(_asked(node))
-    is_true = (_is_inside(node, lines[0]), _is_inside(node, lines[1])) if node in apart else None
-    reads = [*dict.fromkeys(_names(_asked(node)))]
-    return PlainBranch(frame.path, node.lineno, frame.function, text, reads, is_loop, is_true)
+def _handlers(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the handlers in a loop that note an error in a variable, and go on."""
+    for node in statements_of(loop):
+        for handler in node.handlers if isinstance(node, ast.Try) else ():
+            reads = [*dict.fromkeys(_noted(handler))]
+            if reads and not any(isinstance(each, ast.Raise) for each in handler.body):
+                caught = f" {ast.unparse(handler.type)}" if handler.type is not None else ""
+                yield PlainBranch(frame.path, handler.lineno, frame.function, f"except{caught}", reads, "except", None)
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    """Yield the names, attributes and elements that an expression reads, without what it calls."""
-    if isinstance(node, ast.Call):
-        is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
-        if is_length and is_path(node.args[0]):
-            yield ast.unparse(node)
-            return
-        parts: list[ast.AST] = [*node.args, *(each.value for each in node.keywords)]
-        if isinstance(node.func, ast.Attribute):
-            parts.insert(0, node.func.value)
-        for part in parts:
-            yield from _names(part)
-    elif isinstance(node, ast.expr) and is_path(node):
-        yield ast.unparse(node)
-    else:
-        for part in ast.iter_child_nodes(node):
-            yield from _names(part)
+def _handled(node: ast.Try) -> list[str]:
+    return [name for handler in node.handlers for name in _noted(handler)]
 
 
-def is_path(node: ast.expr) -> bool:
-    """Whether it is a name, or an attribute or element of one: `self.config['every']`."""
-    match node:
-        case ast.Name():
-            return True
-        case ast.Attribute(value=value) | ast.Subscript(value=value, slice=ast.Constant(value=int() | str())):
-            return is_path(value)
-    return False
+def _noted(handler: ast.ExceptHandler) -> Iterator[str]:
+    """Yield the variables that count errors, and the lists that collect them."""
+    for each in handler.body:
+        match each:
+            case ast.AugAssign(target=target):
+                yield ast.unparse(target)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=kept, attr="append"))):
+                yield ast.unparse(kept)
+
+
+def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
+    """Yield what may give ranks other operands at one line, the innermost function first."""
+    for frame in reversed(frames):
+        function = function_at(frame.path, [frame.line])
+        way = way_to(function, frame.line) if function is not None else []
+        yield from chain(_skipping(way, frame), _contexts(way, frame))
+        reads = [*dict.fromkeys(_read_at([step.node for step in way]))]
+        yield PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
+
+
+def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the conditions that skip elements of a loop, with the names that the loop gives its elements."""
+    targets: list[str] = []
+    for node, _ in way:
+        if isinstance(node, ast.For):
+            targets = [*_bound_there(node)]
+        elif isinstance(node, ast.If) and targets and any(isinstance(each, ast.Continue) for each in node.body):
+            yield PlainBranch(frame.path, node.lineno, frame.function, ast.unparse(node.test), targets, "skips", None)
+
+
+def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
+    for node, _ in reversed(way):
+        if isinstance(node, Entering):
+            reads = [*dict.fromkeys(_bound_there(node))]
+            yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "with", None)
+
+
+def _bound_there(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a loop gives its elements, and those that a context reads."""
+    if isinstance(node, ast.For):
+        yield from (each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
+    elif isinstance(node, Entering):
+        for item in node.items:
+            yield from names_in(item.context_expr)
+
+
+def _read_at(way: Sequence[ast.AST]) -> Iterator[str]:
+    """Yield the names that the last statement of a way reads, if it is a simple one."""
+    if way and not hasattr(way[-1], "body"):
+        yield from names_in(way[-1])
+
+
+def _branch(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
+    is_loop = isinstance(node, _Loop)
+    text = head_of(node) if is_loop else ast.unparse(condition_of(node))
+    reads = [*dict.fromkeys(names_in(condition_of(node)))]
+    return PlainBranch(
+        frame.path, node.lineno, frame.function, text, reads, "loop" if is_loop else "condition", is_true
+    )

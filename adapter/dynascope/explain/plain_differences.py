@@ -1,0 +1,124 @@
+"""Say which statement of plain Python parts two ranks that wait in collectives, or have ended in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dynascope.explain.problem import sentence_of
+from dynascope.facts import model
+from dynascope.facts.comparison.plain_branches import FrameValues, Kind, PlainBranch, branches_apart
+from dynascope.facts.comparison.plain_values import ValuesRead, values_read
+from dynascope.facts.user_stack import UserFrame
+
+_FLOAT = re.compile(r"-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|nan|inf)")
+_LENGTH = re.compile("^of length ")
+_SENTENCES: dict[Kind, str] = {
+    "condition": "`{}` decides it.",
+    "break": "`{}` leaves the loop by `break`.",
+    "skips": "Where `{}`, the loop goes on with its next element.",
+    "except": "`{}` has run in one of them alone.",
+    "with": "`{}` depends on it.",
+}
+_TOLD = 2
+"""How many values are told."""
+
+
+class _Told(NamedTuple):
+    branch: PlainBranch
+    itself: str
+    """What is said of it; "" where only values are."""
+    read: str
+    """What is said of the values that it reads."""
+    is_proven: bool
+    """Whether values are known to differ, or it is known to be true in one rank alone."""
+
+
+def plain_difference(
+    stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]],
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    numbers: tuple[int, int],
+    before: Sequence[UserFrame] = (),
+) -> model.RankDifference | None:
+    """Return the statement of plain Python at which two ranks part that wait at these lines.
+
+    `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
+    collective before. None where no statement is known to decide it.
+    """
+    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
+    told = [each for branch in branches_apart(*stacks, before) if (each := _told(branch, values, names)) is not None]
+    known = [each for each in told if each.is_proven] or [each for each in told[:1] if each.itself]
+    if not known:
+        return None
+    branch, itself, read, _ = known[0]
+    own = stacks[branch.side or 0]
+    at = next(place for place, each in enumerate(own) if (each.path, each.function) == (branch.path, branch.function))
+    stack = [*own[:at], UserFrame(branch.path, branch.line, branch.function)]
+    return model.RankDifference(
+        path=branch.path,
+        line=branch.line,
+        stack=stack,
+        ranks=str(numbers[0]),
+        others=str(numbers[1]),
+        difference=" ".join(filter(None, (itself, read))),
+    )
+
+
+def _told(
+    branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]], names: tuple[str, str]
+) -> _Told | None:
+    """Return what is said of a statement; None where it is known not to part the ranks."""
+    read = values_read(branch, values)
+    truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
+    differing = _differing(branch, read)
+    is_proven = bool(differing) or (len({*truths}) == 2 and None not in truths)
+    if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
+        return None
+    shown = [
+        f"{each} is {read.sides[0][each]} in {names[0]}, and {read.sides[1][each]} in {names[1]}."
+        for each in differing[:_TOLD]
+    ]
+    has_changed = branch.side is not None and read.truth(branch.side, branch.text) not in (None, truths[branch.side])
+    if branch.side is not None and not shown and not has_changed:
+        own = read.sides[branch.side]
+        texts = [f"{name} is {own[name]}" for name in branch.reads if name in own][:_TOLD]
+        shown = [f"{' and '.join(texts)} in {names[branch.side]}."] if texts else []
+    itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
+    if branch.is_true is None and not differing:
+        return None
+    return _Told(branch, itself, " ".join(shown), is_proven)
+
+
+def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
+    """Return whether a condition was true in a rank: what it reads may have changed where its line has decided it."""
+    if branch.side == side and branch.is_true is not None:
+        return branch.is_true[side]
+    return read.truth(side, branch.text)
+
+
+def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
+    """Return the names of the values that differ, and tell something: those that it reads itself first.
+
+    Of a call, what ranks compute differs by right: floats are no cause.
+    """
+    floats = [name for name in read.differing if _FLOAT.fullmatch(read.sides[0][name])]
+    if branch.kind == "call":
+        return [name for name in read.differing if name not in floats]
+    return sorted(read.differing, key=lambda name: (name not in branch.reads, name in floats))
+
+
+def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
+    yes, no = names if branch.is_true is not None and branch.is_true[0] else names[::-1]
+    if branch.kind == "loop":
+        return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
+    return f"`{branch.text}` is true in {yes}, and false in {no}."
+
+
+def _without_truth(branch: PlainBranch, names: tuple[str, str], read: ValuesRead, differing: Sequence[str]) -> str:
+    """Say what is said of a statement of which it is not known in which rank it is true."""
+    if branch.kind == "except" and differing:
+        counts = [_LENGTH.sub("", side[differing[0]]) for side in read.sides]
+        if all(each.isdecimal() for each in counts):
+            return f"`{branch.text}` has run more often in {names[int(counts[0]) < int(counts[1])]}."
+    return _SENTENCES.get(branch.kind, "").format(branch.text)

@@ -1,0 +1,143 @@
+"""Look up what two ranks have as the values that a statement of plain Python reads, and whether a condition is true."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch
+
+_ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
+_LENGTH = re.compile(r"of length (\d+)")
+_UNKNOWN: Any = object()
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: lambda one, other: one == other,
+    ast.NotEq: lambda one, other: one != other,
+    ast.Lt: lambda one, other: one < other,
+    ast.LtE: lambda one, other: one <= other,
+    ast.Gt: lambda one, other: one > other,
+    ast.GtE: lambda one, other: one >= other,
+    ast.Is: lambda one, other: one is other,
+    ast.IsNot: lambda one, other: one is not other,
+}
+
+
+class ValuesRead(Struct, frozen=True):
+    """The values that a statement reads, as texts by name, in both ranks; those that are known."""
+
+    sides: tuple[dict[str, str], dict[str, str]]
+
+    @property
+    def differing(self) -> list[str]:
+        """Return the names of those that are known to differ."""
+        one, other = self.sides
+        return [name for name in one if name in other and one[name] != other[name]]
+
+    def truth(self, side: int, condition: str) -> bool | None:
+        """Return whether a condition is true in a rank; None where that is not known."""
+        try:
+            found = _evaluated(ast.parse(condition, mode="eval").body, self.sides[side])
+            return None if found is _UNKNOWN else bool(found)
+        except (SyntaxError, TypeError, ValueError):
+            return None
+
+
+def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]) -> ValuesRead:
+    """Return what both ranks have as the values that a statement reads.
+
+    `values` are those of the frames of both, the innermost first. What a function reads in which one rank alone is,
+    the other may have, too: in an object that both have in a function that calls it.
+    """
+    frames = [
+        next((each for each in side if (each.path, each.function) == (branch.path, branch.function)), None)
+        for side in values
+    ]
+    if branch.side is None:
+        one, other = (_of(branch, frame.values if frame is not None else {}) for frame in frames)
+        return ValuesRead((one, other))
+    own = frames[branch.side]
+    if own is None:
+        return ValuesRead(({}, {}))
+    read = _of(branch, own.values)
+    there = _through_objects(branch, own, values)
+    return ValuesRead((read, there) if branch.side == 0 else (there, read))
+
+
+def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
+    """Return the values of the names that a statement reads, and of the attributes of objects among them."""
+    found = {name: text for name in branch.reads if (text := _text_of(name, values)) is not None}
+    objects = tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
+    if branch.kind == "call" or not objects:
+        return found
+    return found | {name: text for name, text in values.items() if name.startswith(objects)}
+
+
+def is_object(text: str) -> bool:
+    """Whether the text of a value tells only the class of an object."""
+    return text.startswith(("a ", "an "))
+
+
+def _through_objects(
+    branch: PlainBranch, own: FrameValues, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
+) -> dict[str, str]:
+    side = branch.side or 0
+    at = values[side].index(own)
+    found: dict[str, str] = {}
+    for caller, names in zip(values[side][at + 1 :], own.objects, strict=False):
+        their = next(
+            (each for each in values[1 - side] if (each.path, each.function) == (caller.path, caller.function)), None
+        )
+        for name in branch.reads if their is not None else ():
+            root = _ROOT.match(name)
+            if root is not None and root[2] in names and their is not None:
+                there = f"{root[1] or ''}{names[root[2]]}{name[root.end() :]}"
+                text = _text_of(there, their.values)
+                if text is not None:
+                    found.setdefault(name, text)
+    return found
+
+
+def _text_of(name: str, values: dict[str, str]) -> str | None:
+    if name in values:
+        return values[name]
+    length = _LENGTH.fullmatch(values.get(name.removeprefix("len(").removesuffix(")"), ""))
+    return length[1] if length is not None and name.startswith("len(") else None
+
+
+def _evaluated(node: ast.expr, values: dict[str, str]) -> Any:
+    """Return the value of a condition, or `_UNKNOWN`."""
+    text = _text_of(ast.unparse(node), values)
+    if text is not None:
+        return _value_of(text)
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            found = _evaluated(operand, values)
+            return found if found is _UNKNOWN else not found
+        case ast.BoolOp(op=op, values=operands):
+            parts = [_evaluated(each, values) for each in operands]
+            decides = isinstance(op, ast.Or)
+            if any(part is not _UNKNOWN and bool(part) is decides for part in parts):
+                return decides
+            return _UNKNOWN if _UNKNOWN in parts else not decides
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
+            sides = _evaluated(left, values), _evaluated(right, values)
+            return _UNKNOWN if _UNKNOWN in sides else _COMPARED[type(op)](*sides)
+    return _UNKNOWN
+
+
+def _value_of(text: str) -> Any:
+    """Return a value for which conditions give what they give for the one that was told."""
+    if (length := _LENGTH.fullmatch(text)) is not None:
+        return [None] * min(int(length[1]), 1)
+    if is_object(text):
+        return object()  # an object of a class: it is not None
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return _UNKNOWN
