@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dynascope.explain.problem import sentence_of
 from dynascope.facts import model
 from dynascope.facts.comparison.plain_branches import FrameValues, Kind, PlainBranch, branches_apart
-from dynascope.facts.comparison.plain_values import ValuesRead, values_read
+from dynascope.facts.comparison.plain_values import ValuesRead, is_object, settings_apart, values_read
 from dynascope.facts.user_stack import UserFrame
 
 _FLOAT = re.compile(r"-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|nan|inf)")
@@ -87,6 +87,12 @@ def _told(
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
     if branch.is_true is None and not differing:
         return None
+    if branch.kind == "loop" and not shown:
+        shown = [
+            f"{name} is {one} in {names[0]}, and {other} in {names[1]}."
+            for name, one, other in settings_apart(branch, values)[:_TOLD]
+            if not (_FLOAT.fullmatch(one) or is_object(one))
+        ]
     return _Told(branch, itself, " ".join(shown), is_proven)
 
 

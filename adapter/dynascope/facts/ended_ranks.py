@@ -39,6 +39,7 @@ _COMPILED = struct.Struct("<I?")
 _MOST_COMPILED = 8 << 20
 """The size of the file of compiles, in bytes, at which it is begun anew."""
 _VALUES_AT = _SLOT * (1 + _SLOTS)
+_REDUCTION_AT = _VALUES_AT + _VALUES
 _TOLD = "told"
 _PREFIX = "ranks-"
 _SECONDS_LEFT = 7 * 24 * 3600.0
@@ -70,6 +71,8 @@ class EndedRank(Struct, array_like=True):
     """The kind of the error that has ended it: `collective` for one of gloo or of DistributedDataParallel."""
     has_ended: bool = False
     """Whether it has come to the end of its program, without an error."""
+    reduction: tuple[str, Called] | None = None
+    """What DistributedDataParallel was to reduce after the latest collective, with its group."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -99,7 +102,7 @@ class RankFile:
         self._rank = rank
         self._path = folder / f"{os.environ.get(_RESTARTS_VARIABLE, '0')}-{rank.rank}"
         self._count = 0
-        size = _VALUES_AT + _VALUES
+        size = _REDUCTION_AT + _SLOT
         number = os.open(self._path.with_suffix(".calls"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             os.posix_fallocate(number, 0, size)  # a disk that is full is found out here, and ends no process later
@@ -115,6 +118,10 @@ class RankFile:
             data = _encode((self._count, group, structs.replace(called, stack=called.stack[-1:])))
         checked_memory.write(self._memory, _SLOT * (1 + self._count % _SLOTS), _SLOT, data)
         self._count += 1
+
+    def reduces(self, group: str, called: Called) -> None:
+        """Write what DistributedDataParallel reduces after the collective that was written last."""
+        checked_memory.write(self._memory, _REDUCTION_AT, _SLOT, _encode((self._count, group, called)))
 
     def values(self, values: list[FrameValues]) -> None:
         """Write the values that the code reads at the collective that was written last."""
@@ -206,9 +213,14 @@ def _cut_short(memory: bytes) -> EndedRank:
     """Return what a rank has left that was ended from outside."""
     parts = [*filter(None, (_part(memory, _SLOT * number) for number in range(1, _SLOTS + 1)))]
     read_at, values = _decode_values(found) if (found := _part(memory, _VALUES_AT)) else (0, [])
-    is_of_last = read_at == max((_decode_call(part)[0] + 1 for part in parts), default=-1)
-    rank = _decode_rank(checked_memory.read(memory, 0))
-    return EndedRank(rank, _by_group(parts), values=values if is_of_last else [])
+    count = max((_decode_call(part)[0] + 1 for part in parts), default=0)
+    reduced = _decode_call(found) if (found := _part(memory, _REDUCTION_AT)) else None
+    return EndedRank(
+        _decode_rank(checked_memory.read(memory, 0)),
+        _by_group(parts),
+        values=values if read_at == count else [],
+        reduction=reduced[1:] if reduced is not None and reduced[0] == count else None,
+    )
 
 
 def _part(memory: bytes, offset: int) -> bytes:

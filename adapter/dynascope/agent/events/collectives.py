@@ -12,16 +12,21 @@ from dynascope.agent.events.torch_names import (
     COLLECTIVES,
     EXCHANGES_OF_SOME,
     FSDP_COLLECTIVES,
+    NEW_GROUP,
+    PREPARE_FOR_BACKWARD,
     UPDATE_DEFAULT_GROUP,
 )
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.called_collectives import (
     operation_of,
     parameters_of,
+    splits_of,
     taken_by,
     tensors_of,
 )
-from dynascope.agent.internals.process_groups import collectives_begun
+from dynascope.agent.internals.process_groups import begun_by_group, collectives_begun, default_group
+from dynascope.facts.comparison.called import Splits
+from dynascope.rank_names import ranks_text
 
 
 class CalledCollective(NamedTuple):
@@ -34,6 +39,8 @@ class CalledCollective(NamedTuple):
     """`all_reduce(sum)`."""
     takes: str
     """`f32[272]`, or for FSDP2 `layers.1.weight, layers.1.bias (f32[272])`."""
+    splits: Splits = ((), ())
+    """How much an all-to-all sends to each rank, and how much it takes from each; empty where all are alike."""
 
 
 class _FsdpOfThread(threading.local):
@@ -73,7 +80,8 @@ class CollectiveEvents(Events):
         takes = taken_by(method, tensors)
         if _fsdp.parameters:
             takes = f"{_fsdp.parameters} ({takes})"
-        begins(CalledCollective(group.group_name, begun, operation_of(method, arguments), takes))
+        operation, splits = operation_of(method, arguments), splits_of(arguments) if "to_all" in method else ((), ())
+        begins(CalledCollective(group.group_name, begun, operation, takes, splits))
 
 
 class DestroyedGroupEvents(Events):
@@ -82,6 +90,55 @@ class DestroyedGroupEvents(Events):
     def __init__(self, destroyed: Callable[[], object], failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_before(UPDATE_DEFAULT_GROUP, lambda pg: destroyed() if pg is None else None)
+
+
+class NewGroupEvents(Events):
+    """Call `enters` before the program makes a process group, for which all ranks have to call, and `leaves` then."""
+
+    def __init__(
+        self, enters: Callable[[CalledCollective], object], leaves: Callable[[], object], failures: HookFailures
+    ) -> None:
+        super().__init__(failures)
+        self._enters = enters
+        self._leaves = leaves
+        self.call_around(NEW_GROUP, self._begin, self._end)
+
+    def _begin(
+        self,
+        ranks: Any = None,
+        timeout: object = None,
+        backend: object = None,
+        options: object = None,
+        tag: object = None,
+        use_local_synchronization: bool = False,
+        *args: object,
+        **kwargs: object,
+    ) -> bool:
+        default = default_group()
+        if default is None or use_local_synchronization:
+            return False
+        of_ranks = f"ranks {ranks_text(ranks)}" if type(ranks) in (list, tuple, range) else "all ranks"
+        self._enters(CalledCollective(default, begun_by_group().get(default), "new_group", of_ranks))
+        return True
+
+    def _end(self, has_entered: bool, result: object, error: BaseException | None) -> None:
+        if has_entered:
+            self._leaves()
+
+
+class ReducerEvents(Events):
+    """Call `reduces` before a backward in which DistributedDataParallel reduces gradients (`Reducer`)."""
+
+    def __init__(self, reduces: Callable[[CalledCollective], object], failures: HookFailures) -> None:
+        super().__init__(failures)
+        self._reduces = reduces
+        self.call_before(PREPARE_FOR_BACKWARD, self._prepares)
+
+    def _prepares(self, *args: object) -> None:
+        default = default_group()
+        if default is not None:
+            takes = "DistributedDataParallel's gradients"
+            self._reduces(CalledCollective(default, begun_by_group().get(default), "all_reduce", takes))
 
 
 class FsdpEvents(Events):

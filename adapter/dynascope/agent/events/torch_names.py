@@ -259,6 +259,7 @@ NEW_PROCESS_GROUP = _distributed(
     TIMEOUTS,
 )
 SPLIT_GROUP = _distributed("split_group", "parent_pg, split_ranks, timeout, ...", "2.4", TIMEOUTS)
+NEW_GROUP = _distributed("_new_group_with_tag", "ranks, ...", "2.0", RUN_TIME_COLLECTIVES)
 UPDATE_DEFAULT_GROUP = _distributed("_update_default_pg", "pg", "2.1", RUN_TIME_COLLECTIVES, may_be_absent=True)
 
 
@@ -278,6 +279,9 @@ COLLECTIVES = _methods_of_groups(
 """The methods by which Python code calls collectives."""
 EXCHANGES_OF_SOME = _methods_of_groups("send recv recv_anysource monitored_barrier")
 """The methods that not all ranks of a group call alike."""
+PREPARE_FOR_BACKWARD = _declare(
+    PROCESS_GROUPS, "Reducer.prepare_for_backward", None, "1.7", RUN_TIME_COLLECTIVES, may_be_absent=True
+)
 FSDP_COLLECTIVES = tuple(
     _declare(FULLY_SHARD, name, "fsdp_params, ...", "2.6", RUN_TIME_COLLECTIVES, may_be_absent=True)
     for name in ("foreach_all_gather", "foreach_reduce")
@@ -299,21 +303,15 @@ CONSTRAINT_VIOLATION = _symbolic_shapes("ConstraintViolationError.__init__", Non
 CALL_FAKE_KERNEL = _declare(
     "torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS, TIME_TRAVEL, WHAT_IF
 )
-_event_logger = partial(_declare, "torch._dynamo.utils")
-LOG_EVENT_START = _event_logger(
+_dynamo_utils = partial(_declare, "torch._dynamo.utils")
+LOG_EVENT_START = _dynamo_utils(
     "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
 )
-LOG_EVENT_END = _event_logger(
+LOG_EVENT_END = _dynamo_utils(
     "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
 )
-RUN_NODE = _declare(
-    "torch._dynamo.utils",
-    "run_node",
-    "tracer, node, args, kwargs, nnmodule",
-    "2.0",
-    CALLED_FUNCTIONS,
-    TIME_TRAVEL,
-    WHAT_IF,
+RUN_NODE = _dynamo_utils(
+    "run_node", "tracer, node, args, kwargs, nnmodule", "2.0", CALLED_FUNCTIONS, TIME_TRAVEL, WHAT_IF
 )
 
 LOG_INFERENCE_GRAPH = _declare(AOT_GRAPHS, "_log_inference_graph", "fw_module, ...", "2.11", LATER_FORMS)

@@ -55,6 +55,15 @@ def _settings(arguments: Sequence[Any]) -> str:
     return ", ".join(told)
 
 
+def splits_of(arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the input and the output split sizes of `ProcessGroup.alltoall_base` (1.8), which takes the latter first.
+
+    Empty for even splits.
+    """
+    lists = [tuple(each) for each in arguments if type(each) is list and all(type(one) is int for one in each)]
+    return (lists[1], lists[0]) if len(lists) == 2 else ((), ())
+
+
 def taken_by(method: str, taken: Sequence[torch.Tensor]) -> str:
     """Return dtype and size of what a method takes: `f32[272]`.
 

@@ -67,6 +67,14 @@ def collectives_begun(group: Any, device: Any) -> tuple[str, int] | None:
     return name, int(backend._get_sequence_number_for_group())
 
 
+def default_group() -> str | None:
+    """Return the name of the group of all ranks; None before it is made, and for one rank."""
+    distributed: Any = sys.modules[_DISTRIBUTED]
+    if not distributed.is_initialized() or distributed.get_world_size() < 2:
+        return None
+    return str(distributed._get_default_group().group_name)
+
+
 def begun_by_group() -> dict[str, tuple[str, int] | None]:
     """Return for each process group with other ranks what `collectives_begun` does, by its name.
 

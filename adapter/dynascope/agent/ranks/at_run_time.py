@@ -85,6 +85,23 @@ class RunTimeComparison:
         if not self._ended.is_set():
             self._ending.compiled(call)
 
+    def enters(self, called: CalledCollective) -> None:
+        """Hear of a call for which all ranks of a group have to call."""
+        if not self._ended.is_set() and os.getpid() == self._process:
+            self._called.enters(called)
+            self.start()
+
+    def leaves(self) -> None:
+        """Hear that such a call has returned."""
+        if not self._ended.is_set():
+            self._called.leaves()
+
+    def reduces(self, called: CalledCollective) -> None:
+        """Hear that DistributedDataParallel reduces gradients in the next backward."""
+        if not self._ended.is_set() and os.getpid() == self._process:
+            self._ending.begins()
+            self._called.reduces(called)
+
     def some_communicate(self, group: str) -> None:
         """Hear that only some ranks of a group communicate."""
         if self._ended.is_set() or os.getpid() != self._process:
@@ -141,7 +158,7 @@ class RunTimeComparison:
         values = values_of_thread(self._called.thread)
         collectives.leave_values(values)
         left = collectives.read(_others(job.rank, job.groups), own)
-        parting = next(partings(own, left, job.groups), None)
+        parting = next(partings(job.rank, own, left, job.groups), None)
         if parting is None:
             return False
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time

@@ -44,14 +44,22 @@ class CallsOfGroup:
         if called.begun is None:
             self.is_counted = False
             return None
+        made = self.placed(called)
+        if made is not None:
+            backend, *latest = made.place
+            self._latest[backend] = latest[0], latest[1], made.number
+            self._calls.append(made)
+        return made
+
+    def placed(self, called: CalledCollective) -> Called | None:
+        """Return a collective at the place that it has if it begins now; None where that is not known."""
+        if called.begun is None:
+            return None
         backend, begun = called.begun
         before, since, number = self._latest.get(backend, (-1, 0, -1))
-        latest = self._latest[backend] = begun, since + 1 if before == begun else 0, number + 1
-        place = backend, latest[0], latest[1]
-        self._calls.append(
-            Called(place, latest[2], called.operation, called.takes, users_lines(traceback.walk_stack(sys._getframe())))
-        )
-        return self._calls[-1]
+        place = backend, begun, since + 1 if before == begun else 0
+        lines = users_lines(traceback.walk_stack(sys._getframe()))
+        return Called(place, number + 1, called.operation, called.takes, lines, called.splits)
 
     def latest(self) -> CalledInGroup:
         return CalledInGroup(self.is_counted, list(self._calls))
@@ -71,6 +79,9 @@ class CalledCollectives:
         self.file: RankFile | None = None
         """Where they are written, too, when they begin."""
         self._read_values = read_values
+        self.reduction: tuple[str, Called] | None = None
+        """What DistributedDataParallel reduces in the next backward, with its group; None after another collective."""
+        self._entered: tuple[str, Called] | None = None
         self.values: list[FrameValues] = []
         """The values that the code reads at the latest that was written to the file."""
 
@@ -81,9 +92,35 @@ class CalledCollectives:
             kept = self._groups.setdefault(called.group, CallsOfGroup()).add(called)
             if self.file is not None and kept is not None:
                 self.file.add(called.group, kept)
-                if (values := self._read_values()) is not None:
-                    self.values = values
-                    self.file.values(values)
+                self.reduction = None
+                self._read()
+
+    def enters(self, called: CalledCollective) -> None:
+        """Keep what all ranks have to call until it has returned; it counts as no collective."""
+        with self._lock:
+            self.began, self.thread = time.monotonic(), threading.get_ident()
+            placed = self._groups.setdefault(called.group, CallsOfGroup()).placed(called)
+            if placed is not None:
+                self._entered = called.group, placed
+
+    def leaves(self) -> None:
+        """Forget what was entered."""
+        with self._lock:
+            self.began, self._entered = time.monotonic(), None
+
+    def reduces(self, called: CalledCollective) -> None:
+        """Keep that the next backward reduces gradients; it counts as no collective."""
+        with self._lock:
+            placed = self._groups.setdefault(called.group, CallsOfGroup()).placed(called)
+            self.reduction = None if placed is None else (called.group, placed)
+            if self.file is not None and placed is not None:
+                self.file.reduces(called.group, placed)
+                self._read()
+
+    def _read(self) -> None:
+        if self.file is not None and (values := self._read_values()) is not None:
+            self.values = values
+            self.file.values(values)
 
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""
@@ -94,12 +131,15 @@ class CalledCollectives:
         """Begin anew: the program has destroyed its process groups."""
         with self._lock:
             self._groups.clear()
-            self.file = None
+            self.file = self.reduction = self._entered = None
 
     def latest(self) -> dict[str, CalledInGroup]:
         """Return the latest of each group."""
         with self._lock:
-            return {name: group.latest() for name, group in self._groups.items()}
+            found = {name: group.latest() for name, group in self._groups.items()}
+            if self._entered is not None:
+                found[self._entered[0]].calls.append(self._entered[1])
+            return found
 
 
 @lru_cache(maxsize=10_000)

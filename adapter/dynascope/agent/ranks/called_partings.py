@@ -10,7 +10,13 @@ from msgspec import structs
 from dynascope.explain import divergences
 from dynascope.explain.plain_differences import plain_difference
 from dynascope.explain.rank_differences import newest_difference
-from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
+from dynascope.facts.comparison.called import (
+    Called,
+    CalledInGroup,
+    first_begun_apart,
+    first_difference,
+    first_unmatched_splits,
+)
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, pairs_at
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective
@@ -70,6 +76,7 @@ def placed_in_graphs(parting: CalledParting, ours: Sequence[NewestCall], theirs:
 
 
 def partings(
+    own_rank: int,
     own: Mapping[str, CalledInGroup],
     left: Mapping[int, Mapping[str, CalledInGroup]],
     groups: Mapping[str, tuple[int, ...]],
@@ -86,6 +93,9 @@ def partings(
             for find, is_uncompiled in ((first_difference, True), (first_begun_apart, False)):
                 if (found := find(ours, theirs)) is not None:
                     yield CalledParting(group, rank, *found, is_uncompiled)
+            places = groups[group].index(own_rank), groups[group].index(rank)
+            if (found := first_unmatched_splits(ours, theirs, places)) is not None:
+                yield CalledParting(group, rank, *found, True)
 
 
 def divergence(

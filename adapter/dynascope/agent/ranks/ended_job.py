@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
+from msgspec import structs
+
 from dynascope.agent.ranks.called_partings import members_of, partings, told
 from dynascope.explain.rank_differences import compiled_apart
+from dynascope.facts.comparison.called import CalledInGroup
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, pairs_at, unpacked
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
@@ -24,18 +27,42 @@ def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | 
     ranks = read_ended(folder)
     if all(each.has_ended for each in ranks):
         return None
+    found = _by_calls(ranks)
+    is_of_collective = has_aborted or any(each.error == "collective" for each in ranks)
+    if found is None and is_of_collective and any(each.reduction is not None for each in ranks):
+        found = _by_calls([_with_reduction(each) for each in ranks])
+    if found is not None:
+        return found if found[1].line else None
+    return _by_compiles(folder, ranks) if is_of_collective else None
+
+
+def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
+    """Return where two ranks part by the collectives that they have called."""
     groups = {name: members for each in ranks for name, members in each.rank.groups.items()}
     left = {each.rank.rank: each.calls for each in ranks}
     for each in ranks:
         others = {rank: calls for rank, calls in left.items() if rank != each.rank.rank}
-        parting = next(partings(each.calls, others, groups), None)
+        parting = next(partings(each.rank.rank, each.calls, others, groups), None)
         if parting is not None:
             other = next(one for one in ranks if one.rank.rank == parting.rank)
             newest = unpacked(each.newest), unpacked(other.newest)
             members = members_of(parting.group, groups)
             fact = told(parting, each.rank.rank, (each.calls, left), newest, (each.values, other.values), members)
-            return (each.rank.rank, fact) if fact.line else None
-    return _by_compiles(folder, ranks) if has_aborted or any(each.error == "collective" for each in ranks) else None
+            return each.rank.rank, fact
+    return None
+
+
+def _with_reduction(rank: EndedRank) -> EndedRank:
+    """Return a rank with what DistributedDataParallel was to reduce, which only counts where nothing else differs.
+
+    Ranks that have no more batches may join others without such (`torch.distributed.algorithms.Join`, 1.10).
+    """
+    if rank.reduction is None:
+        return rank
+    group, called = rank.reduction
+    own = rank.calls.get(group, CalledInGroup(True, []))
+    calls = {**rank.calls, group: CalledInGroup(own.is_counted, [*own.calls, called], own.begun)}
+    return structs.replace(rank, calls=calls)
 
 
 def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:

@@ -84,7 +84,8 @@ class EndingRank:
         failed: EndError = "" if has_ended else "collective" if _is_of_collective(error) else "other"
         process = RankProcess(job.rank, os.getpid(), job.groups)
         values = self._called.values if has_ended else values_in(failed_at)
-        ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended)
+        reduction = self._called.reduction
+        ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended, reduction)
         try:
             self._file.end(ended)
         except OSError:

@@ -10,7 +10,13 @@ from typing import Any, Concatenate, ParamSpec
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
-from dynascope.agent.events.collectives import CollectiveEvents, DestroyedGroupEvents, FsdpEvents
+from dynascope.agent.events.collectives import (
+    CollectiveEvents,
+    DestroyedGroupEvents,
+    FsdpEvents,
+    NewGroupEvents,
+    ReducerEvents,
+)
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
@@ -105,6 +111,8 @@ class Recorder:
             called = ranks.at_run_time
             self._hooks += [
                 CollectiveEvents(called.begins, called.some_communicate, failures),
+                NewGroupEvents(called.enters, called.leaves, failures),
+                ReducerEvents(called.reduces, failures),
                 FsdpEvents(failures),
                 DestroyedGroupEvents(called.groups_are_destroyed, failures),
             ]

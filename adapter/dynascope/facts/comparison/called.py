@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dynascope.facts.user_stack import UserFrame
 
 Key = TypeVar("Key")
+Splits = tuple[tuple[int, ...], tuple[int, ...]]
 DESTROYED = "destroy_process_group"
 """The operation of a rank that has destroyed a process group, in place of a collective."""
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "gather", "reduce_scatter", "scatter")
@@ -30,6 +31,8 @@ class Called(Struct, frozen=True, array_like=True):
     """`f32[272]`; "" for a barrier."""
     stack: tuple[UserFrame, ...]
     """The user's lines at which it is called, the innermost last."""
+    splits: Splits = ((), ())
+    """How much an all-to-all sends to each rank, and how much it takes from each; empty where all are alike."""
 
     @property
     def text(self) -> str:
@@ -93,6 +96,27 @@ def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Calle
         return None
     pairs = _pairs({each.place: each for each in ours.begun}, {each.place: each for each in theirs.begun})
     return next(((our, their) for our, their in pairs if our.differs(their)), None)
+
+
+def first_unmatched_splits(
+    ours: CalledInGroup, theirs: CalledInGroup, places: tuple[int, int]
+) -> tuple[Called, Called] | None:
+    """Return the all-to-all in which one rank sends another more or less than that takes, if there is one.
+
+    `places` are those of both ranks in the group. Each side tells its sizes.
+    """
+    for our, their in _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls}):
+        for one, other, (own, others) in ((our, their, places), (their, our, places[::-1])):
+            sent, taken = one.splits[0], other.splits[1]
+            if max(places) < min(len(sent), len(taken)) and sent[others] != taken[own]:
+                sender = _telling(one, "input_split_sizes", sent)
+                receiver = _telling(other, "output_split_sizes", taken)
+                return (sender, receiver) if one is our else (receiver, sender)
+    return None
+
+
+def _telling(called: Called, name: str, sizes: Sequence[int]) -> Called:
+    return structs.replace(called, operation=f"{called.operation}({name}={[*sizes]})")
 
 
 def _differs_by_number(ours: Sequence[Called], theirs: Sequence[Called]) -> bool:

@@ -46,6 +46,18 @@ class ValuesRead(Struct, frozen=True):
             return None
 
 
+def settings_apart(
+    branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
+) -> list[tuple[str, str, str]]:
+    """Return the attributes of objects in the function of a statement that differ, without those that name a rank."""
+    one, other = (
+        next((each.values for each in side if (each.path, each.function) == (branch.path, branch.function)), {})
+        for side in values
+    )
+    names = [name for name in one if "." in name and name in other and "rank" not in name]
+    return [(name, one[name], other[name]) for name in names if one[name] != other[name]]
+
+
 def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]) -> ValuesRead:
     """Return what both ranks have as the values that a statement reads.
 
