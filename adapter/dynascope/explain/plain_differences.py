@@ -46,6 +46,8 @@ def plain_difference(
     `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
     collective before. None where no statement is known to decide it.
     """
+    if numbers[0] > numbers[1]:  # the lower rank is told first
+        stacks, values, numbers = stacks[::-1], values[::-1], numbers[::-1]
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     told = [each for branch in branches_apart(*stacks, before) if (each := _told(branch, values, names)) is not None]
     known = [each for each in told if each.is_proven] or [each for each in told[:1] if each.itself]

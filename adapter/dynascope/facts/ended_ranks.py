@@ -24,7 +24,7 @@ from dynascope import processes
 from dynascope.facts import checked_memory, store
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import NewestCall, decode_call, encode_call, whole_calls
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
 _RESTARTS_VARIABLE = "TORCHELASTIC_RESTART_COUNT"
@@ -33,13 +33,15 @@ _SLOT = 2048
 _SLOTS = 64
 """The number of the latest collectives that are kept."""
 _VALUES = 32768
-"""The bytes for the values that are read as the latest of them begins."""
+"""The bytes for the values that are read as one of them begins."""
+KEPT_VALUES = 4
+"""The number of the latest collectives of which values are kept."""
 _COMPILED = struct.Struct("<I?")
 """The length of a compile, and whether it is the first of its call."""
 _MOST_COMPILED = 8 << 20
 """The size of the file of compiles, in bytes, at which it is begun anew."""
 _VALUES_AT = _SLOT * (1 + _SLOTS)
-_REDUCTION_AT = _VALUES_AT + _VALUES
+_REDUCTION_AT = _VALUES_AT + KEPT_VALUES * _VALUES
 _TOLD = "told"
 _PREFIX = "ranks-"
 _SECONDS_LEFT = 7 * 24 * 3600.0
@@ -65,8 +67,8 @@ class EndedRank(Struct, array_like=True):
     """Its latest collectives, by process group."""
     newest: bytes = b""
     """Its newest compiled calls (`newest_calls.packed`)."""
-    values: list[FrameValues] = []
-    """The values that conditions read in the frames in which it has failed."""
+    values: list[ValuesAt] = []
+    """The values that plain Python reads at its latest collectives, and where it has failed."""
     error: EndError = ""
     """The kind of the error that has ended it: `collective` for one of gloo or of DistributedDataParallel."""
     has_ended: bool = False
@@ -77,7 +79,7 @@ class EndedRank(Struct, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_call = msgspec.msgpack.Decoder(tuple[int, str, Called]).decode
-_decode_values = msgspec.msgpack.Decoder(tuple[int, list[FrameValues]]).decode
+_decode_values = msgspec.msgpack.Decoder(ValuesAt).decode
 _decode_rank = msgspec.msgpack.Decoder(RankProcess).decode
 _decode_end = msgspec.msgpack.Decoder(EndedRank).decode
 
@@ -102,6 +104,7 @@ class RankFile:
         self._rank = rank
         self._path = folder / f"{os.environ.get(_RESTARTS_VARIABLE, '0')}-{rank.rank}"
         self._count = 0
+        self._values = 0
         size = _REDUCTION_AT + _SLOT
         number = os.open(self._path.with_suffix(".calls"), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
@@ -123,9 +126,11 @@ class RankFile:
         """Write what DistributedDataParallel reduces after the collective that was written last."""
         checked_memory.write(self._memory, _REDUCTION_AT, _SLOT, _encode((self._count, group, called)))
 
-    def values(self, values: list[FrameValues]) -> None:
+    def values(self, values: ValuesAt) -> None:
         """Write the values that the code reads at the collective that was written last."""
-        checked_memory.write(self._memory, _VALUES_AT, _VALUES, _encode((self._count, values)))
+        at = _VALUES_AT + self._values % KEPT_VALUES * _VALUES
+        checked_memory.write(self._memory, at, _VALUES, _encode(values))
+        self._values += 1
 
     def compiled(self, made: NewestCall, begins: bool) -> None:
         """Add a compile to the files. Raises OSError.
@@ -212,13 +217,13 @@ def _compiles(data: bytes) -> Iterator[tuple[NewestCall, bool]]:
 def _cut_short(memory: bytes) -> EndedRank:
     """Return what a rank has left that was ended from outside."""
     parts = [*filter(None, (_part(memory, _SLOT * number) for number in range(1, _SLOTS + 1)))]
-    read_at, values = _decode_values(found) if (found := _part(memory, _VALUES_AT)) else (0, [])
+    values = filter(None, (_part(memory, _VALUES_AT + number * _VALUES) for number in range(KEPT_VALUES)))
     count = max((_decode_call(part)[0] + 1 for part in parts), default=0)
     reduced = _decode_call(found) if (found := _part(memory, _REDUCTION_AT)) else None
     return EndedRank(
         _decode_rank(checked_memory.read(memory, 0)),
         _by_group(parts),
-        values=values if read_at == count else [],
+        values=[*map(_decode_values, values)],
         reduction=reduced[1:] if reduced is not None and reduced[0] == count else None,
     )
 

@@ -29,6 +29,7 @@ from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.frame_values import ValuesAtCalls, values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
+from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.model import Divergence
 
 _MOST_PATIENCE = 5.0
@@ -155,7 +156,7 @@ class RunTimeComparison:
         collectives = LeftCollectives(store, job.rank)
         collectives.leave(own)
         self._newest.leave(store, job.rank)
-        values = values_of_thread(self._called.thread)
+        values = [*self._called.values, ValuesAt("", None, values_of_thread(self._called.thread))]
         collectives.leave_values(values)
         left = collectives.read(_others(job.rank, job.groups), own)
         parting = next(partings(job.rank, own, left, job.groups), None)

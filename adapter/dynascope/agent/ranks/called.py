@@ -16,8 +16,8 @@ from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.tape.code import has_file, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
-from dynascope.facts.comparison.plain_branches import FrameValues
-from dynascope.facts.ended_ranks import RankFile
+from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
+from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
 
 _KEPT = 512
@@ -82,8 +82,8 @@ class CalledCollectives:
         self.reduction: tuple[str, Called] | None = None
         """What DistributedDataParallel reduces in the next backward, with its group; None after another collective."""
         self._entered: tuple[str, Called] | None = None
-        self.values: list[FrameValues] = []
-        """The values that the code reads at the latest that was written to the file."""
+        self.values: deque[ValuesAt] = deque(maxlen=KEPT_VALUES)
+        """The values that the code reads at the latest that were written to the file."""
 
     def begins(self, called: CalledCollective) -> None:
         """Keep a collective that begins on this thread."""
@@ -93,7 +93,7 @@ class CalledCollectives:
             if self.file is not None and kept is not None:
                 self.file.add(called.group, kept)
                 self.reduction = None
-                self._read()
+                self._read(called.group, kept)
 
     def enters(self, called: CalledCollective) -> None:
         """Keep what all ranks have to call until it has returned; it counts as no collective."""
@@ -115,12 +115,12 @@ class CalledCollectives:
             self.reduction = None if placed is None else (called.group, placed)
             if self.file is not None and placed is not None:
                 self.file.reduces(called.group, placed)
-                self._read()
+                self._read(called.group, placed)
 
-    def _read(self) -> None:
-        if self.file is not None and (values := self._read_values()) is not None:
-            self.values = values
-            self.file.values(values)
+    def _read(self, group: str, called: Called) -> None:
+        if self.file is not None and (frames := self._read_values()) is not None:
+            self.values.append(ValuesAt(group, called.place, frames))
+            self.file.values(self.values[-1])
 
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""
@@ -131,6 +131,7 @@ class CalledCollectives:
         """Begin anew: the program has destroyed its process groups."""
         with self._lock:
             self._groups.clear()
+            self.values.clear()
             self.file = self.reduction = self._entered = None
 
     def latest(self) -> dict[str, CalledInGroup]:

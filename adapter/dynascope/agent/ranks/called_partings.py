@@ -18,7 +18,7 @@ from dynascope.facts.comparison.called import (
     first_unmatched_splits,
 )
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, pairs_at
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
 from dynascope.facts.user_stack import UserFrame
@@ -40,11 +40,30 @@ class CalledParting(NamedTuple):
     is_uncompiled: bool
     """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
 
-    def waits(self, own: Mapping[str, CalledInGroup], left: Mapping[int, Mapping[str, CalledInGroup]]) -> bool:
-        """Whether these are the latest collectives of both ranks, in which they wait, or after which they ended."""
-        sides = own[self.group], left.get(self.rank, {}).get(self.group)
-        pairs = zip((self.ours, self.theirs), sides, strict=True)
-        return all(side is not None and _latest(self.of(side)).place == each.place for each, side in pairs)
+    def values(
+        self,
+        calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
+        values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]],
+    ) -> tuple[Sequence[FrameValues], Sequence[FrameValues]] | None:
+        """Return the values of both ranks as they called these; None where they are not known of one."""
+        sides = calls[0][self.group], calls[1].get(self.rank, {}).get(self.group)
+        ours, theirs = (
+            self._values(called, side, of_side)
+            for called, side, of_side in zip((self.ours, self.theirs), sides, values, strict=True)
+        )
+        return None if ours is None or theirs is None else (ours, theirs)
+
+    def _values(
+        self, called: Called, side: CalledInGroup | None, values: Sequence[ValuesAt]
+    ) -> Sequence[FrameValues] | None:
+        """Return the values of a rank as it called one; where it was the last one, those of its end."""
+        backend, number, since = called.place
+        place = (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
+        at = next((each for each in reversed(values) if (each.group, each.place) == (self.group, place)), None)
+        is_last = side is not None and _latest(self.of(side)).place == called.place
+        if at is None and is_last:
+            at = next((each for each in values if each.place is None), None)
+        return ([] if is_last else None) if at is None else at.frames
 
     def before(self, own: Mapping[str, CalledInGroup]) -> Sequence[UserFrame]:
         """Return the lines at which this rank has called the collective before; empty where they are not known."""
@@ -123,7 +142,7 @@ def told(
     rank: int,
     calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
     newest: tuple[Sequence[NewestCall], Sequence[NewestCall]],
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]],
     members: str,
 ) -> Divergence:
     """Return the fact of where this rank and another part, with its cause as far as it is known.
@@ -131,12 +150,12 @@ def told(
     `calls` are those of this rank and, by rank, of others; `newest` and `values` are those of this rank and of the
     other; `members` as in `divergences.other_collective`.
     """
-    waits = parting.waits(*calls)
+    read = parting.values(calls, values)
     parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)
     before = parting.before(calls[0])
-    return explained(fact, pairs_at(*newest, frames), parting, rank, (values, before) if waits else None)
+    return explained(fact, pairs_at(*newest, frames), parting, rank, (read, before) if read is not None else None)
 
 
 def explained(
@@ -157,7 +176,7 @@ def explained(
     ]
     numbers = rank, parting.rank
     compiled = (newest_difference(pair, numbers, (called[0], called[1])) for pair in pairs)
-    found = next(filter(None, compiled), None)
+    found = next((each for each in compiled if each is not None and each.difference), None)
     if found is None and waiting is not None:
         found = plain_difference((parting.ours.stack, parting.theirs.stack), waiting[0], numbers, waiting[1])
     if found is None:

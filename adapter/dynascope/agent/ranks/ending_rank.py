@@ -17,6 +17,7 @@ from dynascope.agent.ranks.frame_values import values_in
 from dynascope.agent.ranks.newest_calls import NewestCalls, left_of
 from dynascope.facts.comparison.called import DESTROYED, ENDED, Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import packed
+from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.ended_ranks import EndedRank, EndError, RankFile, RankProcess, folder_of_launch
 from dynascope.facts.user_stack import UserFrame
 
@@ -83,7 +84,9 @@ class EndingRank:
             _complete(called, operation if has_ended else None, users_lines(failed_at))
         failed: EndError = "" if has_ended else "collective" if _is_of_collective(error) else "other"
         process = RankProcess(job.rank, os.getpid(), job.groups)
-        values = self._called.values if has_ended else values_in(failed_at)
+        values = [*self._called.values]
+        if not has_ended:
+            values.append(ValuesAt("", None, values_in(failed_at)))
         reduction = self._called.reduction
         ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended, reduction)
         try:

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from dynascope.facts.comparison.called import CalledInGroup
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branches import ValuesAt
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(CalledInGroup).decode
-_decode_values = msgspec.msgpack.Decoder(list[FrameValues]).decode
+_decode_values = msgspec.msgpack.Decoder(list[ValuesAt]).decode
 _decode_digests = msgspec.msgpack.Decoder(dict[str, bytes]).decode
 
 
@@ -40,12 +40,12 @@ class LeftCollectives:
         self._store.set(f"called/{self._rank}", _encode(digests))  # when the collectives are there
         self._known = {digest: own[group] for group, digest in digests.items()}
 
-    def leave_values(self, values: list[FrameValues]) -> None:
-        """Replace what the conditions ask of this rank that waits."""
+    def leave_values(self, values: list[ValuesAt]) -> None:
+        """Replace what plain Python reads in this rank that waits."""
         self._store.set(_of_values(self._rank), _encode(values))
 
-    def values_of(self, rank: int) -> list[FrameValues]:
-        """Return what the conditions ask of another rank that waits."""
+    def values_of(self, rank: int) -> list[ValuesAt]:
+        """Return what plain Python reads in another rank that waits."""
         key = _of_values(rank)
         return _decode_values(self._store.get(key)) if self._store.check([key]) else []
 

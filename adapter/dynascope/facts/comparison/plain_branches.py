@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -42,6 +43,16 @@ class FrameValues(Struct, array_like=True):
     """For each caller, the nearest first, its names for objects that are local variables here: `guard` for `self`."""
 
 
+class ValuesAt(Struct, array_like=True):
+    """The values in the frames of a rank as it begins a collective, or where it waits, or has failed."""
+
+    group: str
+    place: tuple[str, int, int] | None
+    """The place of the collective in the process group; None for the last one."""
+    frames: list[FrameValues]
+    """The innermost first."""
+
+
 class PlainBranch(NamedTuple):
     """A statement that may part two ranks."""
 
@@ -65,6 +76,7 @@ class PlainBranch(NamedTuple):
         return self.kind == "loop"
 
 
+@lru_cache(1024)
 def names_read(path: str, line: int) -> list[str]:
     """Return the names that the function around a line reads in what may part ranks, and at that line."""
     function = function_at(path, [line])
