@@ -63,15 +63,15 @@ def test_the_condition_between_two_lines_is_the_first(path: str, lines: tuple[in
 
 def test_loops_and_what_leaves_them_are_looked_at_too(path: str) -> None:
     branches = branches_apart(stack(path, ("train", 11)), stack(path, ("train", 12)))
-    assert [(each.text, each.is_loop) for each in branches] == [
-        ("for batch in batches", True),
-        ("self.bad > self.limit", False),
+    assert [(each.text, each.kind) for each in branches] == [
+        ("self.bad > self.limit", "break"),
+        ("for batch in batches", "loop"),
     ]
 
 
 def test_the_outermost_function_in_which_lines_differ_is_looked_at(path: str) -> None:
     branches = branches_apart(stack(path, ("outer", 17), ("train", 6)), stack(path, ("outer", 19), ("train", 9)))
-    assert [(each.function, each.text) for each in branches] == [("outer", "ready")]
+    assert (branches[0].function, branches[0].text) == ("outer", "ready")
 
 
 def test_loops_are_told_as_they_are_written(path: str) -> None:
@@ -81,7 +81,7 @@ def test_loops_are_told_as_they_are_written(path: str) -> None:
 
 
 def test_equal_lines_and_other_functions_have_no_condition(path: str) -> None:
-    assert branches_apart(stack(path, ("train", 6)), stack(path, ("train", 6))) == []
+    assert [each.kind for each in branches_apart(stack(path, ("train", 6)), stack(path, ("train", 6)))] == ["call"]
     assert branches_apart(stack(path, ("train", 6)), stack(path, ("outer", 15))) == []
     assert branches_apart(stack(path + "x", ("train", 6)), stack(path + "x", ("train", 9))) == []
 
@@ -147,7 +147,144 @@ def test_of_several_the_condition_is_told_whose_values_differ(path: str) -> None
     sides = values(path, self__bad="0", self__limit="2"), values(path, self__bad="3", self__limit="2")
     told = plain_difference(stacks, sides, (0, 1))
     assert told is not None and told.line == 3
-    assert told.difference == "`self.bad > self.limit` decides it. self.bad is 0 in rank 0, and 3 in rank 1."
+    assert (
+        told.difference
+        == "`self.bad > self.limit` leaves the loop by `break`. self.bad is 0 in rank 0, and 3 in rank 1."
+    )
     told = plain_difference(stacks, ([], []), (0, 1))
     assert told is not None
     assert told.difference == "Rank 0 is in the loop `for batch in batches`, and rank 1 is not."
+
+
+TRAINER = """\
+def fit(task, loader):
+    skipped = 0
+    for name, batch in loader:
+        try:
+            step(task)
+        except ValueError:
+            skipped += 1
+        if batch is None:
+            continue
+        call(batch)
+    while skipped < 9:
+        call(task)
+        if task.stops(skipped):
+            break
+    with autocast(enabled=task.amp):
+        pass
+    call(2)
+
+def step(task):
+    task.clip(1)
+    call(task)
+
+class Task:
+    def clip(self, norm):
+        if not self.is_on:
+            return
+        if norm > self.limit:
+            call(norm)
+"""
+
+
+@pytest.fixture
+def trainer(tmp_path: Path) -> str:
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    return str(tmp_path / "trainer.py")
+
+
+def frames(path: str, *functions: tuple[str, dict[str, str]]) -> list[FrameValues]:
+    return [FrameValues(path, function, values) for function, values in functions]
+
+
+def told_of(
+    path: str,
+    ours: list[tuple[str, int]],
+    theirs: list[tuple[str, int]],
+    values: tuple[list[FrameValues], list[FrameValues]],
+    before: list[tuple[str, int]] = [],  # noqa: B006
+) -> tuple[int, str] | None:
+    found = plain_difference((stack(path, *ours), stack(path, *theirs)), values, (0, 1), stack(path, *before))
+    return None if found is None else (found.line, found.difference)
+
+
+def test_a_condition_is_told_of_a_function_that_one_rank_has_left(trainer: str) -> None:
+    lines = [("fit", 5), ("step", 20), ("clip", 28)], [("fit", 5), ("step", 21)]
+    inner = FrameValues(
+        trainer, "clip", {"self.is_on": "True", "norm": "7", "self.limit": "2"}, [{"self": "task"}, {"self": "task"}]
+    )
+    ours = [inner, *frames(trainer, ("step", {"task.is_on": "True"}), ("fit", {}))]
+    same = {"task.is_on": "True", "task.limit": "2"}
+    told = told_of(trainer, *lines, (ours, frames(trainer, ("step", same))))
+    assert told == (
+        27,
+        "`norm > self.limit` is true in rank 0, and false in rank 1. norm is 7 and self.limit is 2 in rank 0.",
+    )
+    off = {"task.is_on": "False", "task.limit": "2"}
+    told = told_of(trainer, *lines, (ours, frames(trainer, ("step", off))))
+    assert told == (
+        25,
+        "`not self.is_on` is true in rank 1, and false in rank 0. self.is_on is True in rank 0, and False in rank 1.",
+    )
+
+
+def test_the_collective_before_tells_which_comes_first(trainer: str) -> None:
+    lines = [("fit", 5), ("step", 20), ("clip", 28)], [("fit", 10)]
+    assert [each.function for each in branches_apart(*(stack(trainer, *side) for side in lines))] == [
+        "clip",
+        "clip",
+        "fit",
+    ]
+    after = stack(trainer, ("fit", 5), ("step", 21))
+    assert [each.function for each in branches_apart(*(stack(trainer, *side) for side in lines), after)] == ["fit"]
+
+
+def test_what_leaves_a_loop_is_told_with_the_state_of_its_object(trainer: str) -> None:
+    sides = (
+        frames(trainer, ("fit", {"skipped": "3", "task": "a Task", "task.bad": "0"})),
+        frames(trainer, ("fit", {"skipped": "3", "task": "a Task", "task.bad": "2"})),
+    )
+    told = told_of(trainer, [("fit", 12)], [("fit", 17)], sides)
+    assert told == (13, "`task.stops(skipped)` leaves the loop by `break`. task.bad is 0 in rank 0, and 2 in rank 1.")
+
+
+def test_an_error_that_was_caught_in_one_rank_is_told(trainer: str) -> None:
+    sides = frames(trainer, ("fit", {"skipped": "0"})), frames(trainer, ("fit", {"skipped": "1"}))
+    told = told_of(trainer, [("fit", 10)], [("fit", 17)], sides)
+    assert told == (
+        6,
+        "`except ValueError` has run more often in rank 1. skipped is 0 in rank 0, and 1 in rank 1.",
+    )
+    named = frames(trainer, ("fit", {"skipped": "'a'"})), frames(trainer, ("fit", {"skipped": "'b'"}))
+    told = told_of(trainer, [("fit", 10)], [("fit", 17)], named)
+    assert told is not None and told[1].startswith("`except ValueError` has run in one of them alone.")
+
+
+def test_at_one_line_what_skips_elements_and_contexts_are_told(trainer: str) -> None:
+    sides = frames(trainer, ("fit", {"name": "'a'"})), frames(trainer, ("fit", {"name": "'b'"}))
+    told = told_of(trainer, [("fit", 10)], [("fit", 10)], sides)
+    assert told == (
+        8,
+        "Where `batch is None`, the loop goes on with its next element. name is 'a' in rank 0, and 'b' in rank 1.",
+    )
+    amp = frames(trainer, ("fit", {"task.amp": "True"})), frames(trainer, ("fit", {"task.amp": "False"}))
+    told = told_of(trainer, [("fit", 17)], [("fit", 17)], amp)
+    assert told == (
+        15,
+        "`with autocast(enabled=task.amp)` depends on it. task.amp is True in rank 0, and False in rank 1.",
+    )
+    assert told_of(trainer, [("fit", 17)], [("fit", 17)], (amp[0], amp[0])) is None
+
+
+def test_a_loop_is_told_with_settings_that_differ(trainer: str) -> None:
+    sides = (
+        frames(trainer, ("fit", {"task.steps": "2", "task.rank": "0"})),
+        frames(trainer, ("fit", {"task.steps": "4", "task.rank": "1"})),
+    )
+    told = told_of(trainer, [("fit", 10)], [("fit", 17)], sides)
+    assert told == (
+        3,
+        "Rank 0 is in the loop `for name, batch in loader`, and rank 1 is not. "
+        "task.steps is 2 in rank 0, and 4 in rank 1.",
+    )

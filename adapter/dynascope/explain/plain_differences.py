@@ -99,14 +99,17 @@ def _told(
 
 
 def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
-    """Return whether a condition was true in a rank: what it reads may have changed where its line has decided it."""
+    """Return whether a condition was true in a rank.
+
+    Where the lines tell it, what it reads may have changed since.
+    """
     if branch.side == side and branch.is_true is not None:
         return branch.is_true[side]
     return read.truth(side, branch.text)
 
 
 def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
-    """Return the names of the values that differ, and tell something: those that it reads itself first.
+    """Return the names of the values that differ, those that it reads itself first.
 
     Of a call, what ranks compute differs by right: floats are no cause.
     """

@@ -32,7 +32,7 @@ def is_number(value: ast.AST) -> bool:
 
 
 def is_size(lines: Sequence[str], line: int) -> bool:
-    """Whether a number that the statement on a line takes of a tensor is a size, and nothing that decides."""
+    """Whether a number that a line takes of a tensor is a size, and decides nothing."""
     text = textwrap.dedent("".join(_block(lines, line)))
     try:
         statements = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body

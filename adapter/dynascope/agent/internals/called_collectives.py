@@ -56,9 +56,9 @@ def _settings(arguments: Sequence[Any]) -> str:
 
 
 def splits_of(arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the input and the output split sizes of `ProcessGroup.alltoall_base` (1.8), which takes the latter first.
+    """Return the input and the output split sizes of an all-to-all; empty for even splits.
 
-    Empty for even splits.
+    `ProcessGroup.alltoall_base` (1.8) takes the latter first.
     """
     lists = [tuple(each) for each in arguments if type(each) is list and all(type(one) is int for one in each)]
     return (lists[1], lists[0]) if len(lists) == 2 else ((), ())

@@ -52,7 +52,7 @@ class CallsOfGroup:
         return made
 
     def placed(self, called: CalledCollective) -> Called | None:
-        """Return a collective at the place that it has if it begins now; None where that is not known."""
+        """Return a collective at the place that it has if it begins now, or None."""
         if called.begun is None:
             return None
         backend, begun = called.begun

@@ -45,7 +45,7 @@ class CalledParting(NamedTuple):
         calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
         values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]],
     ) -> tuple[Sequence[FrameValues], Sequence[FrameValues]] | None:
-        """Return the values of both ranks as they called these; None where they are not known of one."""
+        """Return the values of both ranks as they called these; None if one is unknown."""
         sides = calls[0][self.group], calls[1].get(self.rank, {}).get(self.group)
         ours, theirs = (
             self._values(called, side, of_side)
@@ -66,7 +66,7 @@ class CalledParting(NamedTuple):
         return ([] if is_last else None) if at is None else at.frames
 
     def before(self, own: Mapping[str, CalledInGroup]) -> Sequence[UserFrame]:
-        """Return the lines at which this rank has called the collective before; empty where they are not known."""
+        """Return the lines at which this rank has called the collective before, if known."""
         earlier = [each for each in own[self.group].calls if each.place < self.ours.place and each.stack]
         return earlier[-1].stack if earlier else ()
 

@@ -53,9 +53,10 @@ def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
 
 
 def _with_reduction(rank: EndedRank) -> EndedRank:
-    """Return a rank with what DistributedDataParallel was to reduce, which only counts where nothing else differs.
+    """Return a rank with what DistributedDataParallel was to reduce as its last collective.
 
-    Ranks that have no more batches may join others without such (`torch.distributed.algorithms.Join`, 1.10).
+    It only counts where nothing else differs: ranks that have no more batches may join others without such
+    (`torch.distributed.algorithms.Join`, 1.10).
     """
     if rank.reduction is None:
         return rank

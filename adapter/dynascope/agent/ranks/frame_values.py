@@ -113,7 +113,7 @@ def _attribute(owner: Any, name: str) -> Any:
 
 
 def _own(owner: Any) -> dict[str, Any]:
-    """Return the attributes of an object of the program, and the modules, parameters and buffers of a module."""
+    """Return the attributes of an object, and the parameters and modules of a module."""
     try:
         own = object.__getattribute__(owner, "__dict__")
     except AttributeError:
@@ -125,12 +125,15 @@ def _own(owner: Any) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is no object of which attributes are read; its `__class__` may be code of the program."""
+    """Whether a value is no object of which attributes are read.
+
+    Its `__class__` is not asked: that may be code of the program.
+    """
     return issubclass(type(value), _PLAIN)
 
 
 def _attributes(local: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attributes of objects of the program in local variables, and of no more than one level."""
+    """Return the attributes of objects of the program in local variables."""
     found = {
         f"{name}.{attribute}": text
         for name, owner in local.items()
@@ -142,7 +145,7 @@ def _attributes(local: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _names_there(frame: types.FrameType, caller: types.FrameType) -> dict[str, str]:
-    """Return what a caller calls the objects that are local variables of a frame: `guard` for `self`."""
+    """Return a caller's names for objects in local variables: `guard` for `self`."""
     known: dict[int, str] = {}
     for name, value in locals_of(caller).items():
         if not _is_plain(value):

@@ -101,7 +101,7 @@ def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Calle
 def first_unmatched_splits(
     ours: CalledInGroup, theirs: CalledInGroup, places: tuple[int, int]
 ) -> tuple[Called, Called] | None:
-    """Return the all-to-all in which one rank sends another more or less than that takes, if there is one.
+    """Return the all-to-all in which one rank sends more or less than another takes, if any.
 
     `places` are those of both ranks in the group. Each side tells its sizes.
     """

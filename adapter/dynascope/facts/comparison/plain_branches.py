@@ -78,7 +78,7 @@ class PlainBranch(NamedTuple):
 
 @lru_cache(1024)
 def names_read(path: str, line: int) -> list[str]:
-    """Return the names that the function around a line reads in what may part ranks, and at that line."""
+    """Return the names that are read at a line, and where its function may part ranks."""
     function = function_at(path, [line])
     if function is None:
         return []
@@ -122,7 +122,7 @@ def branches_apart(
 
 
 def _last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
-    """Return the places of the frames of one function after which two ranks call other ones, or at other lines."""
+    """Return the places of the last frames that are of one function in both ranks."""
     both = [(i, j) for i, our in enumerate(ours) for j, their in enumerate(theirs) if _is_same(our, their)]
     if not both:
         return None
@@ -138,7 +138,7 @@ def _is_same(one: UserFrame, other: UserFrame) -> bool:
 
 
 def _in_function(function: Function, lines: tuple[int, int]) -> tuple[list[ast.If], list[_Loop], list[ast.If]]:
-    """Return the conditions and loops that part two lines, the outermost first, and conditions that leave a loop."""
+    """Return the conditions and loops that part two lines, and other conditions that leave."""
     nodes = branches_of(function)
     apart = [node for node in nodes if _parts(node, *lines)]
     loops = [node for node in apart if isinstance(node, _Loop)]
@@ -165,7 +165,7 @@ def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
 
 
 def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
-    """Yield the conditions on the way to a collective in functions that the other rank has left without it."""
+    """Yield the conditions in functions that one rank has left without a collective."""
     for depth, frame in enumerate(frames, 1):
         function = function_at(frame.path, [frame.line])
         for step in way_to(function, frame.line) if function is not None else ():
@@ -222,7 +222,7 @@ def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
 
 
 def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the conditions that skip elements of a loop, with the names that the loop gives its elements."""
+    """Yield the conditions that skip elements of a loop, with the names of its elements."""
     targets: list[str] = []
     for node, _ in way:
         if isinstance(node, ast.For):

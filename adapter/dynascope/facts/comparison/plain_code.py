@@ -41,7 +41,7 @@ def function_at(path: str, lines: Sequence[int]) -> Function | None:
 
 
 def statements_of(function: Function | ast.stmt) -> list[ast.stmt]:
-    """Return the statements in a function or statement, without those of functions in it, by line."""
+    """Return the statements in a function or statement by line, without functions in it."""
     found: list[ast.stmt] = []
     waiting: list[ast.AST] = [*ast.iter_child_nodes(function)]
     while waiting:
@@ -60,7 +60,10 @@ def branches_of(function: Function) -> list[Branching]:
 
 
 def way_to(function: Function, line: int) -> list[Step]:
-    """Return what leads to a line: statements around it, conditions that may lead elsewhere, and contexts before it."""
+    """Return what leads to a line.
+
+    It is the statements around it, conditions before it that may lead elsewhere, and contexts before it.
+    """
     steps: list[Step] = []
     block: Sequence[ast.stmt] = function.body
     while block:

@@ -49,7 +49,10 @@ class ValuesRead(Struct, frozen=True):
 def settings_apart(
     branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
 ) -> list[tuple[str, str, str]]:
-    """Return the attributes of objects in the function of a statement that differ, without those that name a rank."""
+    """Return the attributes of objects in a function that differ, with both values.
+
+    Without attributes that name a rank.
+    """
     one, other = (
         next((each.values for each in side if (each.path, each.function) == (branch.path, branch.function)), {})
         for side in values
@@ -80,7 +83,7 @@ def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequen
 
 
 def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
-    """Return the values of the names that a statement reads, and of the attributes of objects among them."""
+    """Return the values that a statement reads, and the attributes of objects among them."""
     found = {name: text for name in branch.reads if (text := _text_of(name, values)) is not None}
     objects = tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
     if branch.kind == "call" or not objects:
