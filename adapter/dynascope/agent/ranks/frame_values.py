@@ -10,6 +10,7 @@ import traceback
 import types
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -43,17 +44,63 @@ def values_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues
 
     Each frame is passed with its line, the innermost first.
     """
+    users = [(_Locals(frame), user) for frame, user in users_frames(frames)]
     found = []
-    users = [*users_frames(frames)]
-    for at, (frame, user) in enumerate(users):
+    for at, (local, user) in enumerate(users):
         values: dict[str, str] = {}
         objects: list[dict[str, str]] = []
         with suppress(Exception):  # an object of the program may have anything in its `__dict__`
-            values = _values(names_read(user.path, user.line)[:_MOST_NAMES], frame)
-            values = {**_attributes(locals_of(frame)), **values}
-            objects = [_names_there(frame, caller) for caller, _ in users[at + 1 :]]
+            values = local.attributes() | local.values(names_read(user.path, user.line)[:_MOST_NAMES])
+            objects = [local.names_in(caller) for caller, _ in users[at + 1 :]]
         found.append(FrameValues(user.path, user.function, values, objects))
     return found
+
+
+class _Locals:
+    """The local variables of a frame, and the attributes of those that are objects of the program's classes."""
+
+    def __init__(self, frame: types.FrameType) -> None:
+        self._globals = frame.f_globals
+        self._values = locals_of(frame)
+        self._objects = {name: each for name, each in self._values.items() if _is_of_program(each)}
+        self._owned = {name: _own(each) for name, each in self._objects.items()}
+        self._known: dict[int, str] | None = None
+
+    def values(self, names: Iterable[str]) -> dict[str, str]:
+        read = {name: _text(_value(_parsed(name), self._values, self._globals)) for name in names}
+        return {name: text for name, text in read.items() if text is not None}
+
+    def attributes(self) -> dict[str, str]:
+        """Return the values of attributes of objects."""
+        found = {
+            f"{name}.{attribute}": text
+            for name, own in self._owned.items()
+            for attribute, value in islice(own.items(), _MOST_ATTRIBUTES)
+            if not attribute.startswith("_") and (text := _text(value)) is not None
+        }
+        return dict(islice(found.items(), _MOST_ATTRIBUTES))
+
+    def names_in(self, caller: _Locals) -> dict[str, str]:
+        """Return a caller's names for the objects: `guard` for `self`."""
+        known = caller.known()
+        return {name: known[id(each)] for name, each in self._objects.items() if id(each) in known}
+
+    def known(self) -> dict[int, str]:
+        """Return the names of objects, and of objects that are their attributes, by identity."""
+        if self._known is None:
+            parts = {
+                id(part): f"{name}.{attribute}"
+                for name, own in self._owned.items()
+                for attribute, part in islice(own.items(), _MOST_ATTRIBUTES)
+                if _is_of_program(part)
+            }
+            self._known = parts | {id(each): name for name, each in self._objects.items()}
+        return self._known
+
+
+@lru_cache(1024)
+def _parsed(name: str) -> ast.expr:
+    return ast.parse(name, mode="eval").body
 
 
 class ValuesAtCalls:
@@ -78,12 +125,6 @@ class ValuesAtCalls:
 def values_of_thread(thread: int) -> list[FrameValues]:
     """Return the values in the user's frames of a thread that waits."""
     return values_in(traceback.walk_stack(frame)) if (frame := sys._current_frames().get(thread)) is not None else []
-
-
-def _values(names: Iterable[str], frame: types.FrameType) -> dict[str, str]:
-    local = locals_of(frame)
-    read = {name: _text(_value(ast.parse(name, mode="eval").body, local, frame.f_globals)) for name in names}
-    return {name: text for name, text in read.items() if text is not None}
 
 
 def _value(node: ast.expr, local: Mapping[str, Any], globals_: Mapping[str, Any]) -> Any:
@@ -118,43 +159,21 @@ def _own(owner: Any) -> dict[str, Any]:
         own = object.__getattribute__(owner, "__dict__")
     except AttributeError:
         return {}
-    if type(own) is not dict or _is_plain(owner):
+    if type(own) is not dict or issubclass(type(owner), _PLAIN):
         return {}
     parts = (own.get(each) for each in ("_parameters", "_buffers", "_modules"))
     return {name: each for part in parts if type(part) is dict for name, each in part.items()} | own
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether a value is no object of which attributes are read.
+def _is_of_program(value: Any) -> bool:
+    """Whether a value is an object of a class that is not torch's, of which attributes are read.
 
     Its `__class__` is not asked: that may be code of the program.
     """
-    return issubclass(type(value), _PLAIN)
-
-
-def _attributes(local: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attributes of objects of the program in local variables."""
-    found = {
-        f"{name}.{attribute}": text
-        for name, owner in local.items()
-        if not _is_plain(owner)
-        for attribute, value in _own(owner).items()
-        if not attribute.startswith("_") and (text := _text(value)) is not None
-    }
-    return dict(islice(found.items(), _MOST_ATTRIBUTES))
-
-
-def _names_there(frame: types.FrameType, caller: types.FrameType) -> dict[str, str]:
-    """Return a caller's names for objects in local variables: `guard` for `self`."""
-    known: dict[int, str] = {}
-    for name, value in locals_of(caller).items():
-        if not _is_plain(value):
-            known.setdefault(id(value), name)
-            for attribute, part in _own(value).items():
-                if not _is_plain(part):
-                    known.setdefault(id(part), f"{name}.{attribute}")
-    local = ((name, value) for name, value in locals_of(frame).items() if not _is_plain(value))
-    return {name: known[id(value)] for name, value in local if id(value) in known}
+    kind = type(value)
+    if issubclass(kind, _PLAIN):
+        return False
+    return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
 
 
 def _text(value: Any) -> str | None:
