@@ -124,7 +124,8 @@ class RankComparison:
         if job is None:
             return
         self.at_run_time.start()
-        call = self._calls.compiled(code, part_of(facts, trail, found.collectives), _called_at(facts))
+        part = part_of(facts, trail, found.collectives, job.groups)
+        call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return
         self._newest.keep(call)

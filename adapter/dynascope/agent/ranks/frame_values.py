@@ -150,6 +150,10 @@ def _value(node: ast.expr, local: Mapping[str, Any], globals_: Mapping[str, Any]
 
 
 def _attribute(owner: Any, name: str) -> Any:
+    torch = sys.modules["torch"]
+    if name == "shape" and type(owner) in (torch.Tensor, torch.nn.Parameter):
+        with torch._C.DisableTorchFunction():
+            return tuple(owner.shape)
     return _UNKNOWN if owner is _UNKNOWN else _own(owner).get(name, _UNKNOWN)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
+from types import MappingProxyType
 
 from msgspec import Struct, structs
 
@@ -16,6 +18,7 @@ from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, 
 from dynascope.facts.comparison.recorded import traced
 from dynascope.facts.comparison.trail import TracedCompile, TracedLine, Trail
 from dynascope.facts.user_stack import UserFrame
+from dynascope.rank_names import ranks_text
 
 _ORDERED = ("symbol", "operation")
 _NOT_ALIKE = ("value", "guard")
@@ -35,6 +38,7 @@ _TOLD_GUARDS = (
     "SET_NOT_CONTAINS",
 )
 """Kinds of guards on a value that another rank could have."""
+_NAME_OF_GROUP = re.compile(r"(\.group_name == )'(\w+)'")
 _ADDRESS = re.compile(r", \d+\)(?=, type=)")
 
 
@@ -98,17 +102,32 @@ class Parting(Struct):
     difference: Difference | None = None
 
 
-def part_of(facts: model.CompileFacts, trail: Trail, collectives: list[Collective]) -> PartOfCall:
-    """Return a compile with what can be compared with another rank's, and no more."""
-    guards = [_without_addresses(each) for each in facts.guards]
+def part_of(
+    facts: model.CompileFacts,
+    trail: Trail,
+    collectives: list[Collective],
+    groups: Mapping[str, Sequence[int]] = MappingProxyType({}),
+) -> PartOfCall:
+    """Return a compile with what can be compared with another rank's, and no more.
+
+    `groups` has the ranks of this rank's process groups, by name.
+    """
+    guards = [_comparable(each, groups) for each in facts.guards]
     called_at = (facts.call.path, facts.call.line) if facts.call is not None and facts.call.path else None
     return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives, called_at)
 
 
-def _without_addresses(guard: model.Guard) -> model.Guard:
+def _comparable(guard: model.Guard, groups: Mapping[str, Sequence[int]]) -> model.Guard:
+    """Return a guard without addresses, and with the ranks of a process group for its name."""
     if guard.kind not in _TOLD_GUARDS:
         return model.Guard(path="", line=0, expression="", kind="", code=[])
-    return structs.replace(guard, code=[_ADDRESS.sub(", 0)", each) for each in guard.code])
+    without = (_ADDRESS.sub(", 0)", each) for each in guard.code)
+    return structs.replace(guard, code=[_NAME_OF_GROUP.sub(partial(_ranks_of, groups), each) for each in without])
+
+
+def _ranks_of(groups: Mapping[str, Sequence[int]], name: re.Match[str]) -> str:
+    ranks = groups.get(name[2])
+    return name[0] if ranks is None else f"{name[1]}'ranks {ranks_text(ranks)}'"
 
 
 def decisions(parts: Iterable[PartOfCall]) -> str:
