@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.plain_differences import plain_difference
-from dynascope.facts.comparison.plain_branches import FrameValues, branches_apart, names_read
+from dynascope.explain.plain_differences import frozen_difference, plain_difference
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart, names_read
 from dynascope.facts.user_stack import UserFrame
 
 SOURCE = """\
@@ -288,3 +288,12 @@ def test_a_loop_is_told_with_settings_that_differ(trainer: str) -> None:
         "Rank 0 is in the loop `for name, batch in loader`, and rank 1 is not. "
         "task.steps is 2 in rank 0, and 4 in rank 1.",
     )
+
+
+def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:
+    takes = "head.weight, head.bias (f32[36])", "blocks.1.weight, blocks.1.bias (f32[72])"
+    frozen = [FrameValues("", FROZEN, {"blocks.1.weight": "False"})]
+    told = "blocks.1.weight.requires_grad is False in rank 2, and True in rank 0."
+    assert frozen_difference(takes, (frozen, []), (2, 0)) == told
+    assert frozen_difference(takes[::-1], ([], frozen), (0, 2)) == told
+    assert frozen_difference(takes, ([], frozen), (0, 2)) == ""

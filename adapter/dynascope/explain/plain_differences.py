@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dynascope.explain.problem import sentence_of
 from dynascope.facts import model
-from dynascope.facts.comparison.plain_branches import FrameValues, Kind, PlainBranch, branches_apart
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, Kind, PlainBranch, branches_apart
 from dynascope.facts.comparison.plain_values import ValuesRead, is_object, settings_apart, values_read
 from dynascope.facts.user_stack import UserFrame
 
@@ -21,8 +21,24 @@ _SENTENCES: dict[Kind, str] = {
     "except": "`{}` has run in one of them alone.",
     "with": "`{}` depends on it.",
 }
+_PARAMETER = re.compile(r"[\w.]+")
 _TOLD = 2
 """How many values are told."""
+
+
+def frozen_difference(
+    takes: tuple[str, str], values: tuple[Sequence[FrameValues], Sequence[FrameValues]], numbers: tuple[int, int]
+) -> str:
+    """Say which parameters need no gradients in one of two ranks; "" if they are not known.
+
+    `takes` are what the collectives take: `layers.1.weight, layers.1.bias (f32[272])`.
+    """
+    for side, other in ((0, 1), (1, 0)):
+        frozen = next((each.values for each in values[side] if each.function == FROZEN), {})
+        names = [name for name in _PARAMETER.findall(takes[other].partition(" (")[0]) if name in frozen]
+        if names:
+            return f"{names[0]}.requires_grad is False in rank {numbers[side]}, and True in rank {numbers[other]}."
+    return ""
 
 
 class _Told(NamedTuple):

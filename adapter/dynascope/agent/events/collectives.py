@@ -18,6 +18,7 @@ from dynascope.agent.events.torch_names import (
 )
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.called_collectives import (
+    frozen_of,
     operation_of,
     parameters_of,
     splits_of,
@@ -142,15 +143,21 @@ class ReducerEvents(Events):
 
 
 class FsdpEvents(Events):
-    """Note for which parameters FSDP2 calls the collectives that follow on this thread."""
+    """Note for which parameters FSDP2 calls the collectives that follow on this thread.
 
-    def __init__(self, failures: HookFailures) -> None:
+    Call `frozen` with the names of those that need no gradient.
+    """
+
+    def __init__(self, frozen: Callable[[list[str]], object], failures: HookFailures) -> None:
         super().__init__(failures)
+        self._frozen = frozen
         for name in FSDP_COLLECTIVES:
             self.call_around(name, self._begin, self._end)
 
     def _begin(self, fsdp_params: Any, *args: Any, **kwargs: Any) -> str:
         before, _fsdp.parameters = _fsdp.parameters, parameters_of(fsdp_params)
+        if names := frozen_of(fsdp_params):
+            self._frozen(names)
         return before
 
     def _end(self, before: str, result: object, error: BaseException | None) -> None:

@@ -77,6 +77,20 @@ def taken_by(method: str, taken: Sequence[torch.Tensor]) -> str:
     return f"{dtype}[{size}]" if _EQUAL_SIZES.match(method) else f"{dtype} tensors"
 
 
+def frozen_of(sharded: Any) -> list[str]:
+    """Return the names of FSDP2's parameters that need no gradient.
+
+    `FSDPParam.sharded_param` (2.4).
+    """
+    found = []
+    with contextlib.suppress(TypeError), torch._C.DisableTorchFunction():
+        for each in sharded:
+            name, parameter = getattr(each, "_param_fqn", None), getattr(each, "sharded_param", None)
+            if name and isinstance(parameter, torch.nn.Parameter) and not parameter.requires_grad:
+                found.append(name)
+    return found
+
+
 def parameters_of(sharded: Any) -> str:
     """Return the names of FSDP2's parameters: `layers.1.weight, layers.1.bias`.
 

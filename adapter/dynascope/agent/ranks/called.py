@@ -16,7 +16,7 @@ from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.tape.code import has_file, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
-from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
 
@@ -81,6 +81,8 @@ class CalledCollectives:
         self._read_values = read_values
         self.reduction: tuple[str, Called] | None = None
         """What DistributedDataParallel reduces in the next backward, with its group; None after another collective."""
+        self.frozen: dict[str, str] = {}
+        """The parameters of FSDP2 that need no gradient, each with "False"."""
         self._entered: tuple[str, Called] | None = None
         self.values: deque[ValuesAt] = deque(maxlen=KEPT_VALUES)
         """The values that the code reads at the latest that were written to the file."""
@@ -117,9 +119,13 @@ class CalledCollectives:
                 self.file.reduces(called.group, placed)
                 self._read(called.group, placed)
 
+    def with_frozen(self, frames: list[FrameValues]) -> list[FrameValues]:
+        """Return the values of frames, with what is known of parameters of FSDP2."""
+        return [*frames, FrameValues("", FROZEN, dict(self.frozen))] if self.frozen else frames
+
     def _read(self, group: str, called: Called) -> None:
         if self.file is not None and (frames := self._read_values()) is not None:
-            self.values.append(ValuesAt(group, called.place, frames))
+            self.values.append(ValuesAt(group, called.place, self.with_frozen(frames)))
             self.file.values(self.values[-1])
 
     def some_communicate(self, group: str) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.plain_differences import plain_difference
+from dynascope.explain.plain_differences import frozen_difference, plain_difference
 from dynascope.explain.rank_differences import newest_difference
 from dynascope.facts.comparison.called import (
     Called,
@@ -179,6 +179,9 @@ def explained(
     found = next((each for each in compiled if each is not None and each.difference), None)
     if found is None and waiting is not None:
         found = plain_difference((parting.ours.stack, parting.theirs.stack), waiting[0], numbers, waiting[1])
+    if found is None and waiting is not None:
+        frozen = frozen_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)
+        return structs.replace(fact, difference=frozen) if frozen else fact
     if found is None:
         return fact
     return structs.replace(fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference)

@@ -113,7 +113,7 @@ class Recorder:
                 CollectiveEvents(called.begins, called.some_communicate, failures),
                 NewGroupEvents(called.enters, called.leaves, failures),
                 ReducerEvents(called.reduces, failures),
-                FsdpEvents(failures),
+                FsdpEvents(called.frozen, failures),
                 DestroyedGroupEvents(called.groups_are_destroyed, failures),
             ]
 

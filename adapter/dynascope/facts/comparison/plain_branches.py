@@ -33,6 +33,10 @@ Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call"]
 element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself."""
 
 
+FROZEN = "requires_grad"
+"""In place of a function: the values are those of parameters' `requires_grad`, of which only False is told."""
+
+
 class FrameValues(Struct, array_like=True):
     """The values that the code of a function reads, in a frame of a rank that waits in a collective."""
 
