@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -297,3 +298,17 @@ def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:
     assert frozen_difference(takes, (frozen, []), (2, 0)) == told
     assert frozen_difference(takes[::-1], ([], frozen), (0, 2)) == told
     assert frozen_difference(takes, ([], frozen), (0, 2)) == ""
+
+
+def test_no_escape_sequence_of_the_program_makes_python_warn(tmp_path: Path) -> None:
+    text = """\
+def f(x):
+    pattern = "\\d\\\\d" + r"\\w\\\\" + "\\400" + 'it\\'s'
+    if x:
+        call(x)
+    call(pattern)
+"""
+    (tmp_path / "escapes.py").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert names_read(str(tmp_path / "escapes.py"), 4) == ["x"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 import tokenize
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 Branching = ast.If | ast.While | ast.For
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 Entering = ast.With | ast.AsyncWith
+_ESCAPE = re.compile(r"""\\(?:(?P<kept>[\\'"\n]|N\{)|(.))""")
 _MOST_BYTES = 1 << 20
 """The largest source that is read, in bytes."""
 
@@ -27,17 +30,28 @@ def function_at(path: str, lines: Sequence[int]) -> Function | None:
 
     None without its source.
     """
-    try:
-        with tokenize.open(path) as file:
-            text = file.read(_MOST_BYTES + 1)
-        tree = ast.parse(text) if len(text) <= _MOST_BYTES else None
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = _module(path)
     found: Function | None = tree
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and all(_spans(node, line) for line in lines):
             found = node  # an inner one comes later
     return found
+
+
+@lru_cache(2)
+def _module(path: str) -> ast.Module | None:
+    """Return what a file contains; None where it cannot be read, or is too large."""
+    try:
+        with tokenize.open(path) as file:
+            text = file.read(_MOST_BYTES + 1)
+        # of another escape sequence Python may warn, in a program that runs
+        return ast.parse(_without_escapes(text)) if len(text) <= _MOST_BYTES else None
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _without_escapes(text: str) -> str:
+    return _ESCAPE.sub(lambda found: found[0] if found["kept"] else f"/{found[2]}", text)
 
 
 def statements_of(function: Function | ast.stmt) -> list[ast.stmt]:
