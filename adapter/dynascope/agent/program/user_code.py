@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import sysconfig
+import types
 from pathlib import Path
 
 _LIBRARY_FOLDERS = tuple(
@@ -39,6 +40,29 @@ def package_of(path: str) -> str | None:
 def is_user_code(path: str) -> bool:
     """Whether a file (a real path) belongs to no installed package and not to Python itself."""
     return package_of(path) is None
+
+
+def path_of(code: types.CodeType) -> str:
+    return path_of_file(code.co_filename)
+
+
+def path_of_file(name: str) -> str:
+    """Return a file's real path; for code without a file its name, such as `<eval_with_key>.3`."""
+    return real_path(name) if has_file(name) else name
+
+
+def has_file(name: str) -> bool:
+    """Whether code of this name is from a file."""
+    return bool(name) and not name.startswith("<")
+
+
+def is_users(path: str) -> bool:
+    return is_user_code(real_path(path))
+
+
+def package_of_file(path: str) -> str | None:
+    """Return the folder of a file's package or standard library; None for the program's files."""
+    return package_of(real_path(path))
 
 
 OUR_FOLDER = str(Path(__file__).resolve().parents[2]) + os.sep

@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
 from dynascope.agent.program.threads import fork_safe
-from dynascope.agent.program.user_code import is_our_code
-from dynascope.agent.tape.code import has_file, is_users, path_of_file
+from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from dynascope.agent.tape.code import has_file, is_users, path_of
+from dynascope.agent.program.user_code import has_file, is_users, path_of
 from dynascope.explain.details import is_torch
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.user_stack import UserFrame

@@ -18,12 +18,12 @@ from dynascope.agent.internals.graph.collectives import (
 )
 from dynascope.agent.internals.process_groups import JobStore, collective_timeouts, job_store
 from dynascope.agent.program.interruption import is_of_program
+from dynascope.agent.program.user_code import is_users
 from dynascope.agent.ranks import parted
 from dynascope.agent.ranks.at_run_time import RunTimeComparison
 from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
 from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.ranks.newest_calls import NewestCalls
-from dynascope.agent.tape.code import is_users
 from dynascope.explain import divergences, rank_differences
 from dynascope.facts import ended_ranks
 from dynascope.facts.comparison.ranks import Collective, first_of_shifted, part_of

@@ -22,7 +22,14 @@ from dynascope.agent.internals.graph.code import graphs_of
 from dynascope.agent.internals.graph.graph import graph_size
 from dynascope.agent.internals.guards.guards import built_guards
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_our_code, is_user_code
+from dynascope.agent.program.user_code import (
+    has_file,
+    is_our_code,
+    is_user_code,
+    package_of_file,
+    path_of,
+    path_of_file,
+)
 from dynascope.agent.ranks.comparison import CollectivesOfGraphs
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
@@ -31,7 +38,6 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.agent.speculation.retrace import is_repeated
-from dynascope.agent.tape.code import has_file, package_of_file, path_of, path_of_file
 from dynascope.facts import break_message, user_stack
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm

@@ -11,9 +11,9 @@ from dynascope.agent.events.named_forms import NamedForms
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, graphs_of, value_of_aot
 from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.program.user_code import is_users, package_of_file, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
-from dynascope.agent.tape.code import is_users, package_of_file, path_of_file
 from dynascope.facts import model, user_stack
 from dynascope.facts.generated.model import CODE_KEPT, LaterForm
 from dynascope.facts.in_progress import Board, CompileInProgress

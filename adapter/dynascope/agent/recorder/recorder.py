@@ -32,14 +32,13 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.isolation.unseen import hide_from_guards, never_trace, unseen
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import NEVER_TRACED, is_our_code, is_user_code
+from dynascope.agent.program.user_code import NEVER_TRACED, has_file, is_our_code, is_user_code, path_of
 from dynascope.agent.ranks.comparison import RankComparison
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.compile_recording import CompileRecording, call_of
 from dynascope.agent.recorder.later import LaterPhases, WriteLater, cuda_graphs_skipped, recorded_forms
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.varying_guards import PinnedGlobals
-from dynascope.agent.tape.code import has_file, path_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress import Board

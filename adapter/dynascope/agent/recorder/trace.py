@@ -16,10 +16,11 @@ from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
 from dynascope.agent.internals.variables.variables import SideEffects, extent, is_changed
 from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.program.user_code import has_file
 from dynascope.agent.recorder.frame import RecordedFrame
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
-from dynascope.agent.tape.code import code_facts, has_file
+from dynascope.agent.tape.code import code_facts
 from dynascope.agent.tape.line_writer import LineWriter, writer_of
 from dynascope.agent.tape.tape import Segment, Tape
 from dynascope.agent.tape.trails import trail_of

@@ -7,8 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from dynascope.agent.internals.guards.varying import FIRST_OF_ALL, Neighbours, VaryingGuards
-from dynascope.agent.program.user_code import is_user_code
-from dynascope.agent.tape.code import path_of_file
+from dynascope.agent.program.user_code import is_user_code, path_of_file
 from dynascope.facts.model import CompileFacts, VaryingGuard
 
 

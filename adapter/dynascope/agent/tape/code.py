@@ -13,7 +13,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import own_names
 from dynascope.agent.internals.frames.resume import frame_name, original_code
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.agent.program.user_code import is_user_code, package_of, real_path
+from dynascope.agent.program.user_code import has_file, is_user_code, path_of
 
 
 class Code:
@@ -49,29 +49,6 @@ class Code:
         Another may have got the identity of one that is gone.
         """
         return self._of() is code
-
-
-def path_of(code: types.CodeType) -> str:
-    return path_of_file(code.co_filename)
-
-
-def path_of_file(name: str) -> str:
-    """Return a file's real path; for code without a file its name, such as `<eval_with_key>.3`."""
-    return real_path(name) if has_file(name) else name
-
-
-def has_file(name: str) -> bool:
-    """Whether code of this name is from a file."""
-    return bool(name) and not name.startswith("<")
-
-
-def is_users(path: str) -> bool:
-    return is_user_code(real_path(path))
-
-
-def package_of_file(path: str) -> str | None:
-    """Return the folder of a file's package or standard library; None for the program's files."""
-    return package_of(real_path(path))
 
 
 _KNOWN_CODES = 20_000
