@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dynascope.agent.events.torch_names import DYNAMO
@@ -17,6 +18,7 @@ from dynascope.facts.writer import Later
 
 if TYPE_CHECKING:
     from dynascope.agent.ranks.comparison import RankComparison
+    from dynascope.agent.ranks.hooks import RankHooks
     from dynascope.agent.recorder.recorder import Recorder
 
 FACTS_ONLY = "facts"
@@ -58,28 +60,48 @@ class RecorderInstallation:
         self._what = what
         self._lock = threading.Lock()
         self._is_removed = False
+        self._ranks: RankHooks | None = None
+        # ranks may part before one of them compiles anything
+        self._torch_not_yet_imported = when_imported("torch", self._install_ranks) if _is_started_as_rank() else None
         self._not_yet_imported = when_imported(DYNAMO, self._install)
 
     def remove(self) -> None:
         """Remove the hooks; a compile in progress is still written."""
         self._not_yet_imported()
+        if self._torch_not_yet_imported is not None:
+            self._torch_not_yet_imported()
         with self._lock:
             self._is_removed = True
             recorder, self.recorder = self.recorder, None
-        if recorder is not None:
-            recorder.remove()
+            ranks, self._ranks = self._ranks, None
+        for each in (recorder, ranks):
+            if each is not None:
+                each.remove()
+
+    def _install_ranks(self) -> None:
+        self._contained(self._install_ranks_if_possible)
 
     def _install(self) -> None:
+        self._contained(self._install_if_possible)
+
+    def _contained(self, install: Callable[[], None]) -> None:
         with self._lock:  # it may be removed on another thread
             if self._is_removed:
                 return
             collector.hook_begins()
             try:
-                self._install_if_possible()
+                install()
             except Exception as error:
                 self._receiver.say(f"cannot record: {type(error).__name__}: {error}")
             finally:
                 collector.hook_ends()
+
+    def _install_ranks_if_possible(self) -> None:
+        from dynascope.agent.ranks.hooks import RankHooks  # imports torch: only after the program
+
+        ranks = self._receiver.ranks() if self._ranks is None else None
+        if ranks is not None:
+            self._ranks = RankHooks(ranks, self._receiver.note_error)
 
     def _install_if_possible(self) -> None:
         from dynascope.agent.events import wrapping
@@ -94,6 +116,7 @@ class RecorderInstallation:
         for_guards = wrapping.missing_names(GUARD_FILTERS) if measures_guards else []
         if for_guards:
             receiver.say(f"cannot measure guards: torch {version('torch')} lacks {', '.join(for_guards)}.")
+        self._install_ranks_if_possible()
         self.recorder = Recorder(
             receiver.write,
             receiver.write_later,
@@ -101,9 +124,15 @@ class RecorderInstallation:
             self._board,
             keeps_generated=self._what != FACTS_ONLY,
             keeps_guard_costs=measures_guards and not for_guards,
-            ranks=receiver.ranks(),
+            ranks=None if self._ranks is None else self._ranks.ranks,
         )
         receiver.begins()
+
+
+def _is_started_as_rank() -> bool:
+    """Whether this process was started as one of several ranks, as `torchrun` does (`WORLD_SIZE`, 1.0)."""
+    size = os.environ.get("WORLD_SIZE", "")
+    return "RANK" in os.environ and size.isdecimal() and int(size) > 1
 
 
 def version(name: str) -> str:

@@ -182,7 +182,7 @@ class _Recording:
         from dynascope.agent.internals.compile.compile_context import has_compiled
         from dynascope.agent.ranks.comparison import RankComparison  # imports torch: only after the program
 
-        if has_compiled():
+        if "torch._dynamo" in sys.modules and has_compiled():
             return None
         return RankComparison(lambda text: self.say(text), self.write_later, waits=self.say is this_process.say)
 

@@ -10,13 +10,6 @@ from typing import Any, Concatenate, ParamSpec
 
 from dynascope.agent.events import torch_names
 from dynascope.agent.events.autograd.compiled_autograd import CaptureEvents
-from dynascope.agent.events.collectives import (
-    CollectiveEvents,
-    DestroyedGroupEvents,
-    FsdpEvents,
-    NewGroupEvents,
-    ReducerEvents,
-)
 from dynascope.agent.events.compiles import CompileEvents, Ending, PhaseEvents
 from dynascope.agent.events.facts import FACT_EVENTS
 from dynascope.agent.events.frames import ActivationHooks, LineEvents
@@ -106,21 +99,10 @@ class Recorder:
             self._hooks += form_hooks(recorded_forms(self._form_made), failures)
         skipped = self._cuda_graphs_skipped
         self._hooks += [SkippedCudaGraphs(name, skipped, failures) for name in torch_names.SKIPPING_CUDA_GRAPHS]
-        if ranks is not None:
-            called = ranks.at_run_time
-            self._hooks += [
-                CollectiveEvents(called.begins, called.some_communicate, failures),
-                NewGroupEvents(called.enters, called.leaves, failures),
-                ReducerEvents(called.reduces, failures),
-                FsdpEvents(called.frozen, failures),
-                DestroyedGroupEvents(called.groups_are_destroyed, failures),
-            ]
 
     def remove(self) -> None:
         for hook in self._hooks:
             hook.remove()
-        if self._ranks is not None:
-            self._ranks.at_run_time.end()
 
     @property
     def in_progress(self) -> CompileRecording | None:
