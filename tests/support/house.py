@@ -109,7 +109,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         {
             "tracing": "tape inspection suspension speculation events isolation internals program",
             "documents": "speculation events internals program",
-            "ranks": "tape events internals program",
+            "ranks": "events internals program",
         },
         {"tape": "inspection events internals program"},
         {

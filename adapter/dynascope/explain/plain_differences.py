@@ -97,21 +97,27 @@ def _told(
         f"{each} is {read.sides[0][each]} in {names[0]}, and {read.sides[1][each]} in {names[1]}."
         for each in differing[:_TOLD]
     ]
-    has_changed = branch.side is not None and read.truth(branch.side, branch.text) not in (None, truths[branch.side])
-    if branch.side is not None and not shown and not has_changed:
-        own = read.sides[branch.side]
-        texts = [f"{name} is {own[name]}" for name in branch.reads if name in own][:_TOLD]
-        shown = [f"{' and '.join(texts)} in {names[branch.side]}."] if texts else []
-    itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    if branch.is_true is None and not differing:
-        return None
     if branch.kind == "loop" and not shown:
         shown = [
             f"{name} is {one} in {names[0]}, and {other} in {names[1]}."
             for name, one, other in settings_apart(branch, values)[:_TOLD]
             if not (_FLOAT.fullmatch(one) or is_object(one))
         ]
+    if branch.side is not None and not shown and not _has_changed(branch, read):
+        own = read.sides[branch.side]
+        texts = [f"{name} is {own[name]}" for name in branch.reads if name in own][:_TOLD]
+        shown = [f"{' and '.join(texts)} in {names[branch.side]}."] if texts else []
+    itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
+    if branch.is_true is None and not differing:
+        return None
     return _Told(branch, itself, " ".join(shown), is_proven)
+
+
+def _has_changed(branch: PlainBranch, read: ValuesRead) -> bool:
+    """Whether what a condition reads has changed in the rank where its line has decided it."""
+    side = branch.side or 0
+    now = read.truth(side, branch.text) if branch.kind == "condition" else None
+    return now is not None and now is not _truth(branch, read, side)
 
 
 def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:

@@ -130,7 +130,7 @@ class RecorderInstallation:
 
 
 def _is_started_as_rank() -> bool:
-    """Whether this process was started as one of several ranks, as `torchrun` does (`WORLD_SIZE`, 1.0)."""
+    """Whether this process was started as one of several ranks (`WORLD_SIZE`, 1.0)."""
     size = os.environ.get("WORLD_SIZE", "")
     return "RANK" in os.environ and size.isdecimal() and int(size) > 1
 

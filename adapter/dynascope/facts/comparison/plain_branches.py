@@ -114,8 +114,12 @@ def branches_apart(
         return []
     last = next((each.line for each in before if _is_same(each, frames[0])), 0)
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
-    nearer = min((0, 1), key=lambda side: (lines[side] <= last, lines[side]))
-    below = (ours[at[0] + 1 :], theirs[at[1] + 1 :])[nearer]
+    callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
+    is_later = [
+        each < last or (each == last and not _is_in_loop(frames)) for each, frames in zip(lines, callees, strict=True)
+    ]
+    nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
+    below = callees[nearer]
     conditions, loops, exits = _in_function(function, lines)
     found = [_branch(node, frames[0], _truth(node, lines)) for node in conditions]
     found += _in_callees(below, nearer)
@@ -170,12 +174,29 @@ def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
 
 def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
     """Yield the conditions in functions that one rank has left without a collective."""
+    loops: list[PlainBranch] = []
     for depth, frame in enumerate(frames, 1):
-        function = function_at(frame.path, [frame.line])
-        for step in way_to(function, frame.line) if function is not None else ():
-            if isinstance(step.node, ast.If) and step.is_true is not None:
-                truth = (step.is_true, not step.is_true) if side == 0 else (not step.is_true, step.is_true)
-                yield _branch(step.node, frame, truth)._replace(side=side, depth=depth)
+        for node, is_true in _way(frame):
+            truth = (bool(is_true), not is_true) if side == 0 else (not is_true, bool(is_true))
+            if isinstance(node, ast.If):
+                yield _branch(node, frame, truth)._replace(side=side, depth=depth)
+            elif isinstance(node, ast.Try):
+                yield from (each._replace(side=side, depth=depth) for each in _handlers_of(node, frame))
+            elif isinstance(node, _Loop) and is_true:
+                loop = _branch(node, frame, truth)
+                reads = [*_bound_there(node), *loop.reads]
+                loops.append(loop._replace(side=side, depth=depth, reads=reads))
+    yield from loops
+
+
+def _way(frame: UserFrame) -> list[Step]:
+    function = function_at(frame.path, [frame.line])
+    return way_to(function, frame.line) if function is not None else []
+
+
+def _is_in_loop(frames: Sequence[UserFrame]) -> bool:
+    """Whether a rank is in a loop of a function, and so may call from the same line again."""
+    return bool(frames) and any(isinstance(step.node, _Loop) and step.is_true for step in _way(frames[0]))
 
 
 def _leaving(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
@@ -194,11 +215,16 @@ def _breaks(loop: _Loop) -> list[ast.If]:
 def _handlers(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     """Yield the handlers in a loop that note an error in a variable, and go on."""
     for node in statements_of(loop):
-        for handler in node.handlers if isinstance(node, ast.Try) else ():
-            reads = [*dict.fromkeys(_noted(handler))]
-            if reads and not any(isinstance(each, ast.Raise) for each in handler.body):
-                caught = f" {ast.unparse(handler.type)}" if handler.type is not None else ""
-                yield PlainBranch(frame.path, handler.lineno, frame.function, f"except{caught}", reads, "except", None)
+        if isinstance(node, ast.Try):
+            yield from _handlers_of(node, frame)
+
+
+def _handlers_of(node: ast.Try, frame: UserFrame) -> Iterator[PlainBranch]:
+    for handler in node.handlers:
+        reads = [*dict.fromkeys(_noted(handler))]
+        if reads and not any(isinstance(each, ast.Raise) for each in handler.body):
+            caught = f" {ast.unparse(handler.type)}" if handler.type is not None else ""
+            yield PlainBranch(frame.path, handler.lineno, frame.function, f"except{caught}", reads, "except", None)
 
 
 def _handled(node: ast.Try) -> list[str]:
@@ -218,8 +244,7 @@ def _noted(handler: ast.ExceptHandler) -> Iterator[str]:
 def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield what may give ranks other operands at one line, the innermost function first."""
     for frame in reversed(frames):
-        function = function_at(frame.path, [frame.line])
-        way = way_to(function, frame.line) if function is not None else []
+        way = _way(frame)
         yield from chain(_skipping(way, frame), _contexts(way, frame))
         reads = [*dict.fromkeys(_read_at([step.node for step in way]))]
         yield PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)

@@ -76,7 +76,7 @@ def branches_of(function: Function) -> list[Branching]:
 def way_to(function: Function, line: int) -> list[Step]:
     """Return what leads to a line.
 
-    It is the statements around it, conditions before it that may lead elsewhere, and contexts before it.
+    It is the statements around it, and before it conditions that may lead elsewhere, contexts, and `try`.
     """
     steps: list[Step] = []
     block: Sequence[ast.stmt] = function.body
@@ -89,7 +89,7 @@ def way_to(function: Function, line: int) -> list[Step]:
                 break
             if isinstance(node, ast.If) and leaves(node):
                 steps.append(Step(node, not _ends_with_leaving(node.body)))
-            elif isinstance(node, Entering):
+            elif isinstance(node, Entering | ast.Try):
                 steps.append(Step(node, None))
         block = inner
     return steps

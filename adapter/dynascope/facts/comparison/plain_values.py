@@ -49,14 +49,17 @@ class ValuesRead(Struct, frozen=True):
 def settings_apart(
     branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
 ) -> list[tuple[str, str, str]]:
-    """Return the attributes of objects in a function that differ, with both values.
+    """Return the attributes of objects that differ in a function of both ranks.
 
     Without attributes that name a rank.
     """
-    one, other = (
-        next((each.values for each in side if (each.path, each.function) == (branch.path, branch.function)), {})
-        for side in values
-    )
+    theirs = {(each.path, each.function): each.values for each in values[1]}
+    frames = [each for each in values[0] if (each.path, each.function) in theirs]
+    own = [each for each in frames if (each.path, each.function) == (branch.path, branch.function)]
+    if not frames:
+        return []
+    frame = (own or frames)[0]
+    one, other = frame.values, theirs[frame.path, frame.function]
     names = [name for name in one if "." in name and name in other and "rank" not in name]
     return [(name, one[name], other[name]) for name in names if one[name] != other[name]]
 
