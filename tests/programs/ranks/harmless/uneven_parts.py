@@ -9,7 +9,7 @@ rank, size = start()
 mesh = init_device_mesh("cpu", (size,))
 
 
-@compiled
+@compiled(backend="aot_eager")  # with Inductor of torch 2.13 the ranks gather other sizes here, and gloo ends them
 def step(x):
     return x.sin().redistribute(placements=[Replicate()]).cos().to_local()
 
