@@ -12,11 +12,12 @@ from typing import Literal
 
 _LONGEST = 400
 """The most lines that are read."""
-_TAKE_SIZES = frozenset(
+_TAKE_SIZES = (
     "arange empty expand eye full linspace narrow new_empty new_full new_ones new_zeros ones pad rand randn repeat "
-    "repeat_interleave reshape roll split split_with_sizes tensor_split tile topk unflatten unfold view zeros".split()
+    "repeat_interleave reshape roll split split_with_sizes tensor_split tile topk unflatten unfold view zeros"
 )
 """Functions and methods of torch of which a number is a size, an index or the number of elements."""
+_SIZED = frozenset(_TAKE_SIZES.split())
 _CHECKS = frozenset(("_check", "_check_is_size"))
 _OF_NUMBERS = frozenset(("int", "min", "max"))
 _Use = Literal["size", "neutral", "decides", "number", "elements"]
@@ -144,7 +145,7 @@ class _Uses:
 
 
 def _of_argument(function: str) -> _Use:
-    return "size" if function in _TAKE_SIZES else "neutral" if function in _CHECKS else "decides"
+    return "size" if function in _SIZED else "neutral" if function in _CHECKS else "decides"
 
 
 def _condition(node: ast.AST) -> ast.AST:
