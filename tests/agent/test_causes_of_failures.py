@@ -15,7 +15,7 @@ import torch
 from dynascope.explain.failures import failed_compiles
 from dynascope.explain.graph_breaks import graph_breaks
 from dynascope.explain.kinds import specialization
-from dynascope.explain.of_launch import apart, empty
+from dynascope.explain.of_launch import apart
 from dynascope.explain.problem import Identities, Problem
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.guarded_value import guarded_value
@@ -110,7 +110,7 @@ def breaks(found: list[CompileFacts]) -> list[Problem]:
     for each in found:
         for fact in each.graph_breaks:
             fact.compile = each.compile.id
-    compiles = empty(each.compile for each in found)
+    compiles = {each.compile.id: each.compile for each in found}
     return graph_breaks(
         apart(facts), compiles, Identities(lambda source: []), symbols=lambda number, name: symbols.get((number, name))
     )
