@@ -42,7 +42,8 @@ def test_a_function_that_torch_calls_stops(client: DapClient, what: str, marks: 
     begin(client, what, *marks)
     seen = places(client)
     assert {name for at_compile_time, name in seen if not at_compile_time} == functions
-    assert {name.split()[0] for _, name in seen} == functions  # torch 2.11 also compiles __torch_dispatch__
+    # torch 2.11 also compiles __torch_dispatch__, and a compiled frame has the class in its name
+    assert {name.split()[0].rpartition(".")[2] for _, name in seen} == functions
 
 
 def test_a_function_that_dynamo_puts_in_the_graph_stops_where_dynamo_calls_it(client: DapClient) -> None:
