@@ -44,9 +44,9 @@ def frozen_difference(
 class _Told(NamedTuple):
     branch: PlainBranch
     itself: str
-    """What is said of it; "" where only values are."""
+    """The sentence about the statement; "" where only the values are told."""
     read: str
-    """What is said of the values that it reads."""
+    """The sentences about the values that the statement reads."""
     is_proven: bool
     """Whether values are known to differ, or it is known to be true in one rank alone."""
 
@@ -131,7 +131,7 @@ def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
 
 
 def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
-    """Return the names of the values that differ, those that it reads itself first.
+    """Return the names of the values that differ, first those that the statement reads.
 
     Of a call, what ranks compute differs by right: floats are no cause.
     """

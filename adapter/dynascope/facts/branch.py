@@ -15,7 +15,7 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from dynascope.facts.number_use import is_number, is_size
+from dynascope.facts.number_use import indentation_of, is_number, is_size
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
@@ -116,7 +116,7 @@ def use_of_result(path: str, line: int) -> Branch:
         rf"\bin\s+(?:(?:enumerate|zip|sorted|reversed)\()*{name}(?!\s*[.\[])|\blen\({name}|\b{name}\.tolist\("
     )
     for each in lines[line:]:
-        if each.strip() and _indentation(each) < _indentation(text):
+        if each.strip() and indentation_of(each) < indentation_of(text):
             break
         if asks.search(each.partition("#")[0]):
             return "iterates"
@@ -192,27 +192,23 @@ def _begins(lines: list[str], line: int) -> bool:
 
 def _statement(lines: list[str]) -> list[str]:
     """Return the lines that belong to the statement on the first."""
-    indentation = _indentation(lines[0])
+    indentation = indentation_of(lines[0])
     for number, line in enumerate(lines[1:], 1):
-        more, is_code = _indentation(line) - indentation, line.lstrip()[:1] not in ("", "#")
+        more, is_code = indentation_of(line) - indentation, line.lstrip()[:1] not in ("", "#")
         if is_code and (more < 0 or (more == 0 and not _GOES_ON.match(line))):
             return lines[:number]
     return lines
 
 
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 def _is_caught(lines: list[str], line: int) -> bool:
     """Whether a statement is in the body of a `try` with an `except`, in the same function."""
-    indentation = _indentation(lines[line - 1])
+    indentation = indentation_of(lines[line - 1])
     for number in range(line - 1, 0, -1):
         above = lines[number - 1]
         text = above.lstrip()
-        if text[:1] in ("", "#", "\n") or _indentation(above) >= indentation:
+        if text[:1] in ("", "#", "\n") or indentation_of(above) >= indentation:
             continue
-        indentation = _indentation(above)
+        indentation = indentation_of(above)
         if text.startswith("try:") and _has_handler(lines[number:], indentation):
             return True
         if re.match(r"(async )?def |class ", text):
@@ -222,7 +218,7 @@ def _is_caught(lines: list[str], line: int) -> bool:
 
 def _has_handler(lines: Iterable[str], indentation: int) -> bool:
     """Whether the first clause that is indented so is an `except`."""
-    clauses = (line.lstrip() for line in lines if line.strip() and _indentation(line) <= indentation)
+    clauses = (line.lstrip() for line in lines if line.strip() and indentation_of(line) <= indentation)
     return next(clauses, "").startswith("except")
 
 

@@ -74,7 +74,7 @@ class EndedRank(Struct, array_like=True):
     has_ended: bool = False
     """Whether it has come to the end of its program, without an error."""
     reduction: tuple[str, Called] | None = None
-    """What DistributedDataParallel was to reduce after the latest collective, with its group."""
+    """The process group and the all-reduce that DistributedDataParallel was to call next, or None."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -45,14 +45,15 @@ def is_size(lines: Sequence[str], line: int) -> bool:
 
 def _block(lines: Sequence[str], line: int) -> Iterator[str]:
     """Yield the lines from a statement to the end of its block."""
-    indentation = _indentation(lines[line - 1])
+    own = indentation_of(lines[line - 1])
     for each in lines[line - 1 : line - 1 + _LONGEST]:
-        if each.strip() and not each.lstrip().startswith(("#", ")", "]")) and _indentation(each) < indentation:
+        if each.strip() and not each.lstrip().startswith(("#", ")", "]")) and indentation_of(each) < own:
             return
         yield each
 
 
-def _indentation(line: str) -> int:
+def indentation_of(line: str) -> int:
+    """Return how many characters of white space a line begins with."""
     return len(line) - len(line.lstrip())
 
 

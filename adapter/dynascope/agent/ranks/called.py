@@ -79,7 +79,7 @@ class CalledCollectives:
         """Where they are written, too, when they begin."""
         self._read_values = read_values
         self.reduction: tuple[str, Called] | None = None
-        """What DistributedDataParallel reduces in the next backward, with its group; None after another collective."""
+        """The process group and the all-reduce that DistributedDataParallel will call in the next backward, or None."""
         self.frozen: dict[str, str] = {}
         """The parameters of FSDP2 that need no gradient, each with "False"."""
         self._entered: tuple[str, Called] | None = None

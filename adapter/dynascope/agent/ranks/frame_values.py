@@ -57,7 +57,7 @@ def values_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues
 
 
 class _Locals:
-    """The local variables of a frame, and the attributes of those that are objects of the program's classes."""
+    """The local variables of a frame, and the attributes of objects of the program's classes."""
 
     def __init__(self, frame: types.FrameType) -> None:
         self._globals = frame.f_globals

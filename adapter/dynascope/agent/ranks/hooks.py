@@ -16,7 +16,7 @@ from dynascope.agent.ranks.comparison import RankComparison
 
 
 class RankHooks:
-    """The hooks by which the comparison with other ranks hears of this rank's collectives."""
+    """The hooks that pass this rank's collectives to the comparison with other ranks."""
 
     def __init__(self, ranks: RankComparison, report: Callable[[str], None]) -> None:
         """Install them; `report` gets their errors."""

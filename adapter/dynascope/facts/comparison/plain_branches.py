@@ -71,13 +71,7 @@ class PlainBranch(NamedTuple):
     is_true: tuple[bool, bool] | None
     """Whether it is true in each rank, or whether each is in the loop; None where the lines do not tell."""
     side: int | None = None
-    """Which of both ranks alone is in this function; None: both are."""
-    depth: int = 0
-    """By how many calls that function is below the one in which both are."""
-
-    @property
-    def is_loop(self) -> bool:
-        return self.kind == "loop"
+    """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
 
 
 @lru_cache(1024)
@@ -116,7 +110,7 @@ def branches_apart(
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
     callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
     is_later = [
-        each < last or (each == last and not _is_in_loop(frames)) for each, frames in zip(lines, callees, strict=True)
+        each < last or (each == last and not _is_in_loop(below)) for each, below in zip(lines, callees, strict=True)
     ]
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
@@ -175,17 +169,17 @@ def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
 def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
     """Yield the conditions in functions that one rank has left without a collective."""
     loops: list[PlainBranch] = []
-    for depth, frame in enumerate(frames, 1):
+    for frame in frames:
         for node, is_true in _way(frame):
             truth = (bool(is_true), not is_true) if side == 0 else (not is_true, bool(is_true))
             if isinstance(node, ast.If):
-                yield _branch(node, frame, truth)._replace(side=side, depth=depth)
+                yield _branch(node, frame, truth)._replace(side=side)
             elif isinstance(node, ast.Try):
-                yield from (each._replace(side=side, depth=depth) for each in _handlers_of(node, frame))
+                yield from (each._replace(side=side) for each in _handlers_of(node, frame))
             elif isinstance(node, _Loop) and is_true:
                 loop = _branch(node, frame, truth)
                 reads = [*_bound_there(node), *loop.reads]
-                loops.append(loop._replace(side=side, depth=depth, reads=reads))
+                loops.append(loop._replace(side=side, reads=reads))
     yield from loops
 
 
@@ -268,7 +262,7 @@ def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
 
 
 def _bound_there(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a loop gives its elements, and those that a context reads."""
+    """Yield the target names of a `for` loop, or the names that a `with` statement reads."""
     if isinstance(node, ast.For):
         yield from (each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
     elif isinstance(node, Entering):

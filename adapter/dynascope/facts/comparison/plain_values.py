@@ -27,13 +27,13 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 class ValuesRead(Struct, frozen=True):
-    """The values that a statement reads, as texts by name, in both ranks; those that are known."""
+    """The known values that a statement reads in each of two ranks, as texts by name."""
 
     sides: tuple[dict[str, str], dict[str, str]]
 
     @property
     def differing(self) -> list[str]:
-        """Return the names of those that are known to differ."""
+        """Return the names whose values differ between the ranks."""
         one, other = self.sides
         return [name for name in one if name in other and one[name] != other[name]]
 
@@ -150,7 +150,7 @@ def _evaluated(node: ast.expr, values: dict[str, str]) -> Any:
 
 
 def _value_of(text: str) -> Any:
-    """Return a value for which conditions give what they give for the one that was told."""
+    """Return a value for which a condition has the same result as for the recorded one."""
     if (length := _LENGTH.fullmatch(text)) is not None:
         return [None] * min(int(length[1]), 1)
     if is_object(text):
