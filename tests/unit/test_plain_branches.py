@@ -10,10 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
 from dynascope.explain.plain_differences import frozen_difference, plain_difference
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart, names_read
 from dynascope.facts.user_stack import UserFrame
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 SOURCE = """\
 def train(self, batches):
@@ -129,6 +133,31 @@ def test_values_are_read_without_running_code_of_the_program(tmp_path: Path) -> 
         "config['least']": "100",
         "self.quiet": "False",
         "len(batches)": "2",
+    }
+
+
+def test_groups_meshes_and_placements_are_texts(tmp_path: Path) -> None:
+    dist.init_process_group("fake", rank=1, world_size=4, store=FakeStore())
+    try:
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("rows", "columns"))
+        made = distribute_tensor(torch.ones(4, 4), mesh, [Shard(0), Replicate()])
+        task = SimpleNamespace(mesh=mesh, group=mesh.get_group("rows"), places=[Shard(1)], names=("a", 1))
+        text = "def run(task, made):\n    made, wait()\n"
+        (tmp_path / "task.py").write_text(text)
+        found: list[FrameValues] = []
+        space = {"wait": lambda: found.extend(values_in(traceback.walk_stack(sys._getframe(1))))}
+        exec(compile(text, str(tmp_path / "task.py"), "exec"), space)
+        space["run"](task, made)  # type: ignore[operator]
+    finally:
+        dist.destroy_process_group()
+    assert found[0].values == {
+        "task.mesh": "a DeviceMesh of rows, columns",
+        "task.group": "the process group of ranks 1, 3",
+        "task.places": "of length 1",
+        "task.places[0]": "Shard(dim=1)",
+        "task.names": "of length 2",
+        "task.names[0]": "'a'",
+        "made": "a DTensor with Shard(dim=0), Replicate()",
     }
 
 
@@ -289,6 +318,16 @@ def test_a_loop_is_told_with_settings_that_differ(trainer: str) -> None:
         "Rank 0 is in the loop `for name, batch in loader`, and rank 1 is not. "
         "task.steps is 2 in rank 0, and 4 in rank 1.",
     )
+
+
+def test_a_group_or_a_placement_is_told_where_nothing_leads_to_the_line(trainer: str) -> None:
+    for one, other in (
+        ("a DTensor with Shard(dim=0)", "a DTensor with Replicate()"),
+        ("the process group of ranks 0, 1", "the process group of ranks 1, 2"),
+    ):
+        sides = frames(trainer, ("step", {"task": one})), frames(trainer, ("step", {"task": other}))
+        told = told_of(trainer, [("step", 20)], [("step", 21)], sides)
+        assert told == (20, f"task is {one} in rank 0, and {other} in rank 1.")
 
 
 def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:

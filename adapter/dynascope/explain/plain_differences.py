@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 from dynascope.explain.problem import sentence_of
 from dynascope.facts import model
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, Kind, PlainBranch, branches_apart
+from dynascope.facts.comparison.plain_branches import (
+    DTENSOR,
+    FROZEN,
+    PROCESS_GROUP,
+    FrameValues,
+    Kind,
+    PlainBranch,
+    branches_apart,
+    operands,
+)
 from dynascope.facts.comparison.plain_values import ValuesRead, is_object, settings_apart, values_read
 from dynascope.facts.user_stack import UserFrame
 
@@ -65,7 +74,8 @@ def plain_difference(
     if numbers[0] > numbers[1]:  # the lower rank is told first
         stacks, values, numbers = stacks[::-1], values[::-1], numbers[::-1]
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    told = [each for branch in branches_apart(*stacks, before) if (each := _told(branch, values, names)) is not None]
+    branches = [*branches_apart(*stacks, before), *operands(*stacks)]
+    told = [each for branch in branches if (each := _told(branch, values, names)) is not None]
     known = [each for each in told if each.is_proven] or [each for each in told[:1] if each.itself]
     if not known:
         return None
@@ -135,6 +145,8 @@ def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
 
     Of a call, what ranks compute differs by right: floats are no cause.
     """
+    if branch.kind == "operand":
+        return [name for name in read.differing if read.sides[0][name].startswith((DTENSOR, PROCESS_GROUP))]
     floats = [name for name in read.differing if _FLOAT.fullmatch(read.sides[0][name])]
     if branch.kind == "call":
         return [name for name in read.differing if name not in floats]

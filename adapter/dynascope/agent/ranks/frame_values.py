@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
 from dynascope.facts.comparison.plain_branches import FrameValues, names_read
@@ -24,6 +25,10 @@ _LONGEST = 60
 """The most characters of a value."""
 _MOST_ATTRIBUTES = 96
 """The most attributes of objects that are read in a frame."""
+_MOST_LOCALS = 256
+"""The most local variables of a frame that are looked at, whether or not the code reads them there."""
+_MOST_ELEMENTS = 4
+"""The most elements of a list, tuple or dictionary that are read."""
 _PLAIN = (bool, int, float, str, bytes, type(None), type, types.ModuleType, types.FunctionType)
 _SCALARS: dict[str, Any] = {
     "torch.float32": ctypes.c_float,
@@ -62,23 +67,32 @@ class _Locals:
     def __init__(self, frame: types.FrameType) -> None:
         self._globals = frame.f_globals
         self._values = locals_of(frame)
-        self._objects = {name: each for name, each in self._values.items() if _is_of_program(each)}
+        self._objects = {
+            name: each
+            for name, each in self._values.items()
+            if not name.startswith("__") and _is_of_program(each)  # of a module, not what Python puts there
+        }
         self._owned = {name: _own(each) for name, each in self._objects.items()}
         self._known: dict[int, str] | None = None
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
-        read = {name: _text(_value(_parsed(name), self._values, self._globals)) for name in names}
-        return {name: text for name, text in read.items() if text is not None}
+        read = {name: _value(_parsed(name), self._values, self._globals) for name in names}
+        return _texts(read.items()) | self._distributed()
 
     def attributes(self) -> dict[str, str]:
         """Return the values of attributes of objects."""
-        found = {
-            f"{name}.{attribute}": text
+        found = _texts(
+            (f"{name}.{attribute}", value)
             for name, own in self._owned.items()
             for attribute, value in islice(own.items(), _MOST_ATTRIBUTES)
-            if not attribute.startswith("_") and (text := _text(value)) is not None
-        }
+            if not attribute.startswith("_")
+        )
         return dict(islice(found.items(), _MOST_ATTRIBUTES))
+
+    def _distributed(self) -> dict[str, str]:
+        """Return the texts of process groups, meshes and DTensors."""
+        found = ((name, text_of(value)) for name, value in islice(self._values.items(), _MOST_LOCALS))
+        return {name: text for name, text in found if text is not None}
 
     def names_in(self, caller: _Locals) -> dict[str, str]:
         """Return a caller's names for the objects: `guard` for `self`."""
@@ -180,6 +194,31 @@ def _is_of_program(value: Any) -> bool:
     return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
 
 
+def _texts(values: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """Return values as texts by name, with elements of lists, tuples and dictionaries among them."""
+    found: dict[str, str] = {}
+    for name, value in values:
+        if (text := _text(value)) is not None:
+            found[name] = text
+            found |= _elements(name, value)
+    return found
+
+
+def _elements(name: str, container: Any) -> dict[str, str]:
+    """Return the texts, truth values and placements in a container.
+
+    Numbers in it differ by right.
+    """
+    if type(container) in (list, tuple):
+        pairs: Iterable[tuple[Any, Any]] = enumerate(container[:_MOST_ELEMENTS])
+    elif type(container) is dict:
+        pairs = [each for each in islice(container.items(), _MOST_ELEMENTS) if type(each[0]) is str]
+    else:
+        return {}
+    texts = {f"{name}[{key!r}]": _text(each) if type(each) in (str, bool) else text_of(each) for key, each in pairs}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
 def _text(value: Any) -> str | None:
     """Return a value as text; None for an object of the program."""
     if value is None or type(value) in (bool, int, float, str):
@@ -193,5 +232,7 @@ def _text(value: Any) -> str | None:
             scalar = _SCALARS.get(str(value.dtype)) if value.device.type == "cpu" and value.numel() == 1 else None
             # its memory: an operator, such as that of `item()`, would be seen by modes and profilers
             return _text(scalar.from_address(value.data_ptr()).value) if scalar else f"of size {list(value.shape)}"
+    if (known := text_of(value)) is not None:
+        return known
     kind = type(value).__name__
     return f"{'an' if kind[:1].lower() in tuple('aeiou') else 'a'} {kind}" if _own(value) else None

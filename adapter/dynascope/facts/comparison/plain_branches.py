@@ -28,11 +28,16 @@ from dynascope.facts.comparison.plain_code import (
 from dynascope.facts.user_stack import UserFrame
 
 _Loop = ast.While | ast.For
-Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call"]
+Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call", "operand"]
 """`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
-element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself."""
+element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both
+ranks; `operand`: the line of one, for a process group or a DTensor that it reads."""
 
 
+PROCESS_GROUP = "the process group"
+"""The text of a process group begins so."""
+DTENSOR = "a DTensor"
+"""The text of a DTensor begins so."""
 FROZEN = "requires_grad"
 """In place of a function: the values are those of parameters' `requires_grad`, of which only False is told."""
 
@@ -183,6 +188,20 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
     yield from loops
 
 
+def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
+    """Yield the lines at which each rank calls its collective, where they are not one line."""
+    if not ours or not theirs or ours[-1] == theirs[-1]:
+        return
+    for side, (frame, others) in enumerate(((ours[-1], theirs), (theirs[-1], ours))):
+        is_alone = not any(_is_same(frame, other) for other in others)
+        yield _call(frame, _way(frame))._replace(kind="operand", side=side if is_alone else None)
+
+
+def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
+    reads = [*dict.fromkeys(_read_at([step.node for step in way]))]
+    return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
+
+
 def _way(frame: UserFrame) -> list[Step]:
     function = function_at(frame.path, [frame.line])
     return way_to(function, frame.line) if function is not None else []
@@ -240,8 +259,7 @@ def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     for frame in reversed(frames):
         way = _way(frame)
         yield from chain(_skipping(way, frame), _contexts(way, frame))
-        reads = [*dict.fromkeys(_read_at([step.node for step in way]))]
-        yield PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
+        yield _call(frame, way)
 
 
 def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch
+from dynascope.facts.comparison.plain_branches import PROCESS_GROUP, FrameValues, PlainBranch
 
 _ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
 _LENGTH = re.compile(r"of length (\d+)")
@@ -88,15 +88,15 @@ def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequen
 def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
     """Return the values that a statement reads, and the attributes of objects among them."""
     found = {name: text for name in branch.reads if (text := _text_of(name, values)) is not None}
-    objects = tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
-    if branch.kind == "call" or not objects:
-        return found
-    return found | {name: text for name, text in values.items() if name.startswith(objects)}
+    parts = tuple(f"{name}[" for name in branch.reads if found.get(name, "").startswith("of length "))
+    if branch.kind not in ("call", "operand"):
+        parts += tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
+    return found | {name: text for name, text in values.items() if parts and name.startswith(parts)}
 
 
 def is_object(text: str) -> bool:
     """Whether the text of a value tells only the class of an object."""
-    return text.startswith(("a ", "an "))
+    return text.startswith(("a ", "an ", PROCESS_GROUP))
 
 
 def _through_objects(
