@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from dynascope.agent.events import torch_names, wrapping
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.frames import LineEvents
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import TorchName, all_names
+from dynascope.agent.events.torch_names import all_names
 from dynascope.agent.events.wrapping import is_found, owner_of
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder.recorder import Recorder

@@ -8,7 +8,8 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from dynascope.agent.events.torch_names import TorchName, all_names
+from dynascope.agent.events.declared_names import TorchName
+from dynascope.agent.events.torch_names import all_names
 from dynascope.agent.events.wrapping import TESTED_PYTHON, TESTED_TORCH
 
 PAGE = Path(__file__).parents[2] / "docs" / "wrapped-names.md"

@@ -11,8 +11,14 @@ from dynascope.agent.ranks.ended_job import parted
 from dynascope.explain import rank_differences
 from dynascope.facts import model
 from dynascope.facts.comparison.called import kinds_of
-from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, whole_calls
-from dynascope.facts.comparison.ranks import PartOfCall
+from dynascope.facts.comparison.newest_calls import (
+    NewestCall,
+    PairOfCalls,
+    lines_in_graph,
+    unmatched_pairs,
+    whole_calls,
+)
+from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.ended_ranks import EndedRank, RankFile, RankProcess
 from dynascope.facts.user_stack import UserFrame
 
@@ -67,21 +73,37 @@ def test_operations_of_graphs_are_known_at_run_time(operation: str, kinds: set[s
 def test_parameters_that_one_rank_uses_are_told_with_the_branch() -> None:
     ours, theirs = (part([10, 11, 12, after], [], []) for after in (14, 13))
     pair = PairOfCalls([ours], [theirs], True, ({"0": ["a", "b"]}, {"0": ["a"]}))
-    found = rank_differences.compiled_apart(pair, (1, 0), ("1", "0, 2"))
+    found = rank_differences.compiled_apart(pair, (1, 0), ("1", "0, 2"), {"0"})
     assert found is not None and (found.line, found.ranks, found.others) == (12, "1", "0, 2")
     assert found.difference == (
         "When step was compiled last: Rank 1 goes on at line 14 next, and rank 0 goes on at line 13."
     )
     assert found.collectives.startswith("Rank 1 uses b, which ranks 0, 2 do not:")
     alike = PairOfCalls([ours], [theirs], True, ({"0": ["a"]}, {"0": ["a"]}))
-    assert rank_differences.compiled_apart(alike, (1, 0), ("1", "0")) is None
+    assert rank_differences.compiled_apart(alike, (1, 0), ("1", "0"), {"0"}) is None
+
+
+def test_an_earlier_compile_is_compared_whose_collectives_the_other_rank_never_calls() -> None:
+    ours, longer, theirs = part([10, 11], []), part([10, 11, 12], []), part([10, 11], [])
+    longer.collectives.append(REDUCE)
+    frames = [UserFrame(PATH, 12, "step")]
+    (pair,) = unmatched_pairs([call(ours), call(longer)], [call(theirs)], "0", frames)
+    assert (pair.ours, pair.theirs) == ([longer], [theirs])
+    found = rank_differences.newest_difference(pair, (1, 0), (REDUCE, Collective("barrier", "0", "")))
+    assert found is not None and found.difference == (
+        "Compiles of step call other collectives: Rank 1 goes on at line 12 next, and rank 0 returns."
+    )
+    (turned,) = unmatched_pairs([call(theirs)], [call(ours), call(longer)], "0", frames)
+    assert (turned.ours, turned.theirs) == (pair.theirs, pair.ours)
+    assert [*unmatched_pairs([call(ours)], [call(theirs)], "0", frames)] == []
+    assert [*unmatched_pairs([call(longer)], [call(theirs)], "0", [UserFrame(PATH, 5, "other")])] == []
 
 
 def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     for rank in range(4):
-        file = RankFile(tmp_path, RankProcess(rank, process.pid))
+        file = RankFile(tmp_path, RankProcess(rank, process.pid, {"0": (0, 1, 2, 3)}))
         file.compiled(call(broken()), begins=True)
         file.compiled(call(resumed(12, 14)), begins=False)
         if rank == 2:

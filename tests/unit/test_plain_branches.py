@@ -291,6 +291,17 @@ def test_an_error_that_was_caught_in_one_rank_is_told(trainer: str) -> None:
     assert told is not None and told[1].startswith("`except ValueError` has run in one of them alone.")
 
 
+def test_a_handler_that_notes_nothing_is_told_with_its_loop(tmp_path: Path) -> None:
+    (tmp_path / "trainer.py").write_text(TRAINER.replace("skipped += 1", "pass"))
+    path = str(tmp_path / "trainer.py")
+    told = told_of(path, [("fit", 5), ("step", 21)], [("fit", 17)], ([], []))
+    assert told == (
+        3,
+        "Rank 0 is in the loop `for name, batch in loader`, and rank 1 is not. "
+        "`except ValueError` in it (trainer.py:6) goes on after an error, which one of them may have met.",
+    )
+
+
 def test_at_one_line_what_skips_elements_and_contexts_are_told(trainer: str) -> None:
     sides = frames(trainer, ("fit", {"name": "'a'"})), frames(trainer, ("fit", {"name": "'b'"}))
     told = told_of(trainer, [("fit", 10)], [("fit", 10)], sides)

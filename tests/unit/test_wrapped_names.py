@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from dynascope.agent.events import wrapping
+from dynascope.agent.events.declared_names import DATA_BREAKPOINTS, RECORDING, STOPS, TorchName
 from dynascope.agent.events.hook_failures import ORDER, HookFailures
-from dynascope.agent.events.torch_names import DATA_BREAKPOINTS, RECORDING, STOPS, TorchName, all_names
+from dynascope.agent.events.torch_names import all_names
 from dynascope.agent.events.wrapping import Events, is_found, unobserved
 
 from tests.support import wrapped_names

@@ -43,15 +43,22 @@ def other_collective(
     return sentence_of(f"{called}, which {other} {verb_of(other, 'do')} not call.")
 
 
-def alone(part: PartOfCall, now: Collective, before: Collective, ranks: tuple[str, str]) -> model.Divergence:
-    """Return the fact that one rank alone compiles a function again, with other collectives."""
+def alone(
+    part: PartOfCall, now: Collective | None, before: Collective | None, ranks: tuple[str, str]
+) -> model.Divergence:
+    """Return the fact that one rank alone compiles a function again, with other collectives.
+
+    None for a compile that calls no more.
+    """
     why = f" because of {guarded_value(part.compile.reason).text}" if part.compile.reason else ""
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     made = part.compile
     difference = f"{names[0]} compiles {part.compile.function} again{why}, and no other rank has done so meanwhile."
     runs = f"{names[1]} {verb_of(names[1], 'run')}"
-    collectives = f"{names[0]} calls {_called(now)}; where {runs} the earlier compile, {before.text}."
-    stack = list(now.stack) or [UserFrame(made.path, made.line, made.function)]
+    told = [_called(now) if now is not None else "no more", before.text if before is not None else "no more"]
+    collectives = f"{names[0]} calls {told[0]}; where {runs} the earlier compile, {told[1]}."
+    place = now or before
+    stack = list(place.stack if place is not None else ()) or [UserFrame(made.path, made.line, made.function)]
     return _hanging(stack, ranks, sentence_of(difference), sentence_of(collectives))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dynascope.explain.problem import sentence_of
+from dynascope.explain.problem import sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.comparison.plain_branches import (
     DTENSOR,
@@ -65,18 +65,22 @@ def plain_difference(
     values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
     numbers: tuple[int, int],
     before: Sequence[UserFrame] = (),
+    is_proven: bool = False,
 ) -> model.RankDifference | None:
     """Return the statement of plain Python at which two ranks part that wait at these lines.
 
     `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
-    collective before. None where no statement is known to decide it.
+    collective before. None where no statement is known to decide it, or, if it has to be proven, where what it reads
+    is not known to differ.
     """
     if numbers[0] > numbers[1]:  # the lower rank is told first
         stacks, values, numbers = stacks[::-1], values[::-1], numbers[::-1]
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     branches = [*branches_apart(*stacks, before), *operands(*stacks)]
     told = [each for branch in branches if (each := _told(branch, values, names)) is not None]
-    known = [each for each in told if each.is_proven] or [each for each in told[:1] if each.itself]
+    known = [each for each in told if each.is_proven]
+    if not (known or is_proven):
+        known = [each for each in told[:1] if each.itself]
     if not known:
         return None
     branch, itself, read, _ = known[0]
@@ -117,6 +121,9 @@ def _told(
         own = read.sides[branch.side]
         texts = [f"{name} is {own[name]}" for name in branch.reads if name in own][:_TOLD]
         shown = [f"{' and '.join(texts)} in {names[branch.side]}."] if texts else []
+    if branch.handler is not None and not shown:
+        line, text = branch.handler
+        shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
     if branch.is_true is None and not differing:
         return None
@@ -143,14 +150,22 @@ def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
 def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
     """Return the names of the values that differ, first those that the statement reads.
 
-    Of a call, what ranks compute differs by right: floats are no cause.
+    Of a call, what ranks compute differs by right: floats are no cause. A loop may read the number of its rank to
+    choose its data, which is no cause either.
     """
+    if branch.kind == "loop":
+        return [name for name in _ordered(branch, read) if "rank" not in name.rpartition(".")[2]]
     if branch.kind == "operand":
         return [name for name in read.differing if read.sides[0][name].startswith((DTENSOR, PROCESS_GROUP))]
-    floats = [name for name in read.differing if _FLOAT.fullmatch(read.sides[0][name])]
     if branch.kind == "call":
-        return [name for name in read.differing if name not in floats]
-    return sorted(read.differing, key=lambda name: (name not in branch.reads, name in floats))
+        return [name for name in read.differing if not _FLOAT.fullmatch(read.sides[0][name])]
+    return _ordered(branch, read)
+
+
+def _ordered(branch: PlainBranch, read: ValuesRead) -> list[str]:
+    """Return the names of the values that differ, those that the statement reads first."""
+    names = read.differing
+    return sorted(names, key=lambda name: (name not in branch.reads, bool(_FLOAT.fullmatch(read.sides[0][name]))))
 
 
 def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, zip_longest
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from msgspec import structs
 
@@ -21,7 +21,7 @@ from dynascope.facts.comparison.ranks import (
     Parting,
     PartOfCall,
     differing_values,
-    first_of_shifted,
+    first_apart,
     parting_before,
 )
 from dynascope.facts.comparison.trail import TracedCompile
@@ -71,11 +71,11 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
 
     `pair` are the compiles of both ranks, and whether they call the collectives or are called there.
     """
-    ours, theirs, is_there, _ = pair
+    ours, theirs, is_there = pair[:3]
     group = next(each.group for each in called if each is not None)
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     of_group = [[one for part in side for one in part.collectives if one.group == group] for side in (ours, theirs)]
-    at = _first_other(*of_group)
+    at = first_apart(*of_group)
     if at is not None and _kinds(at).isdisjoint(_kinds(called)):
         return None
     used = pair.used_by_one(group) if at is None and "all_reduce" in _kinds(called) else ([], [])
@@ -97,26 +97,32 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
     stack, told = _stack(parting), _told(parting, names)
     if any(used):
         told = f"{told} {other_gradients(*used, (str(numbers[0]), str(numbers[1])))}"
-    made = ours[0].compile
+    function = named(ours[0].compile.function, ours[0].compile.resumes_at)
+    when = f"When {function} was compiled last" if pair.is_newest else f"Compiles of {function} call other collectives"
     return model.RankDifference(
         path=stack[-1].path,
         line=stack[-1].line,
         stack=stack,
         ranks=str(numbers[0]),
         others=str(numbers[1]),
-        difference=f"When {named(made.function, made.resumes_at)} was compiled last: {told}",
+        difference=f"{when}: {told}",
     )
 
 
-def compiled_apart(pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str]) -> model.Divergence | None:
+def compiled_apart(
+    pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str], groups: Container[str]
+) -> model.Divergence | None:
     """Return where the newest compiles of a function part.
 
     None where they call the same collectives, and use the same parameters. `numbers` are the ranks of both sides,
-    `ranks` all that do the same.
+    `ranks` all that do the same, and `groups` the process groups to which both belong.
     """
-    sides = [[one for part in side for one in part.collectives] for side in (pair.ours, pair.theirs)]
-    for group in dict.fromkeys([*(one.group for side in sides for one in side), *pair.gradients[0]]):
-        at = _first_other(*([one for one in side if one.group == group] for side in sides))
+    sides = [
+        [one for part in side for one in part.collectives if one.group in groups] for side in (pair.ours, pair.theirs)
+    ]
+    gradients = [group for group in pair.gradients[0] if group in groups]
+    for group in dict.fromkeys([*(one.group for side in sides for one in side), *gradients]):
+        at = first_apart(*([one for one in side if one.group == group] for side in sides))
         used = pair.used_by_one(group) if at is None else ([], [])
         if at is None and not any(used):
             continue
@@ -129,13 +135,6 @@ def compiled_apart(pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str
             found = structs.replace(found, ranks=ranks[0], others=ranks[1], difference=difference)
             return model.Divergence(**structs.asdict(found), effect="hangs", collectives=told)
     return None
-
-
-def _first_other(ours: Sequence[Collective], theirs: Sequence[Collective]) -> Calls | None:
-    pairs = [*zip_longest(ours, theirs)]
-    differing = (at for at, (our, their) in enumerate(pairs) if our is None or their is None or our.text != their.text)
-    number = next(differing, None)
-    return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
 
 
 def _kinds(called: Iterable[Collective | None]) -> set[str]:

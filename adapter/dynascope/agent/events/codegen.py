@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.events import torch_names
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.codegen.codegen import EndedFrame, EndedGraph, PartKind, ResumeFunction, telling
 from dynascope.agent.internals.frames.frame_state import symbolic_locals

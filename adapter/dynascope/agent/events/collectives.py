@@ -1,4 +1,4 @@
-"""Hear of the collectives that Python code calls: plain Python's, FSDP2's and those of hooks, but not of graphs."""
+"""Hear of the collectives that Python code calls: plain Python's, DTensors', FSDP2's, those of hooks, not of graphs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import (
+from dynascope.agent.events.distributed_names import (
     COLLECTIVES,
     EXCHANGES_OF_SOME,
     FSDP_COLLECTIVES,
+    FUNCTIONAL_COLLECTIVES,
     NEW_GROUP,
     PREPARE_FOR_BACKWARD,
     UPDATE_DEFAULT_GROUP,
 )
+from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.called_collectives import (
     frozen_of,
@@ -25,6 +26,7 @@ from dynascope.agent.internals.called_collectives import (
     taken_by,
     tensors_of,
 )
+from dynascope.agent.internals.functional_collectives import functional_call
 from dynascope.agent.internals.process_groups import begun_by_group, collectives_begun, default_group
 from dynascope.facts.comparison.called import Splits
 from dynascope.rank_names import ranks_text
@@ -64,6 +66,8 @@ class CollectiveEvents(Events):
         super().__init__(failures)
         for name in COLLECTIVES:
             self.call_before(name, partial(self._begins, begins, name.name.rpartition(".")[2]))
+        for name, operator in FUNCTIONAL_COLLECTIVES.items():
+            self.call_before(name, partial(self._begins_functional, begins, operator))
         for name in EXCHANGES_OF_SOME:
             self.call_before(name, lambda group, *args, **kwargs: some(group.group_name))
 
@@ -83,6 +87,14 @@ class CollectiveEvents(Events):
             takes = f"{_fsdp.parameters} ({takes})"
         operation, splits = operation_of(method, arguments), splits_of(arguments) if "to_all" in method else ((), ())
         begins(CalledCollective(group.group_name, begun, operation, takes, splits))
+
+    def _begins_functional(
+        self, begins: Callable[[CalledCollective], object], operator: str, *args: Any, **kwargs: Any
+    ) -> None:
+        called = functional_call(operator, args)
+        if called is not None and called.group.size() > 1:
+            begun = collectives_begun(called.group, called.device)
+            begins(CalledCollective(called.group.group_name, begun, called.operation, called.takes, called.splits))
 
 
 class DestroyedGroupEvents(Events):

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from dynascope.agent.events import torch_names
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.program_calls import code_of_node
-from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.call import code_of, code_of_arguments, definition
 from dynascope.agent.internals.compile.compile_context import backend_name

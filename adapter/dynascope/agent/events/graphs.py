@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from dynascope.agent.events import torch_names
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.named_forms import Kernels, NamedForms
-from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, compile_id_of_cuda_graph
 from dynascope.agent.internals.graph.saved_values import Division, Partition
@@ -133,7 +133,7 @@ class _KernelNames:
 class KernelEvents(Events):
     """Note the kernels that one of Inductor's backends defines."""
 
-    def __init__(self, name: torch_names.TorchName, kernels: _KernelNames, failures: HookFailures) -> None:
+    def __init__(self, name: TorchName, kernels: _KernelNames, failures: HookFailures) -> None:
         super().__init__(failures)
         self.call_after(name, kernels.defined)
 

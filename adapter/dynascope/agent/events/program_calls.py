@@ -9,8 +9,8 @@ from types import CodeType
 from typing import Any
 
 from dynascope.agent.events import torch_names
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import TorchName
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.compile.call import code_of, code_of_arguments
 

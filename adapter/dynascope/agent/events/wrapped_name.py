@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dynascope.agent.events.declared_names import TorchName
+from dynascope.agent.events.distributed_names import OPERATORS
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import ENTRIES, TorchName
+from dynascope.agent.events.torch_names import ENTRIES
 from dynascope.agent.program import collector
 from dynascope.agent.program.threads import hidden_frame
 
@@ -53,6 +55,13 @@ class Subscriber:
     is_removed: bool = False
 
 
+class _Operator(functools.partial[Any]):
+    """The wrapper of an operator, whose hash `OpOverloadPacket` (torch 1.9) returns as its own."""
+
+    def __hash__(self) -> int:
+        return hash(self.func.__wrapped__)  # type: ignore[attr-defined]
+
+
 class WrappedName:
     """A torch function that is wrapped: its only wrapper, and the subscribers."""
 
@@ -72,6 +81,8 @@ class WrappedName:
         if name in ENTRIES:
             _begins_a_compile(wrapper)
         self._installed: Any = staticmethod(wrapper) if isinstance(replaced, staticmethod) else wrapper
+        if name.module == OPERATORS:
+            self._installed = functools.update_wrapper(_Operator(wrapper), original)
         if name.member:
             self._installed = types.ModuleType(attribute)
             vars(self._installed).update(vars(stands_for), **{name.member: wrapper})

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from dynascope.agent.events.declared_names import IMPORTED_LATER, RECORDING, STOPS, Feature, TorchName
 from dynascope.agent.events.hook_failures import HookFailures
-from dynascope.agent.events.torch_names import IMPORTED_LATER, RECORDING, STOPS, Feature, TorchName, all_names
+from dynascope.agent.events.torch_names import all_names
 from dynascope.agent.events.wrapped_name import Subscriber, WrappedName, this_thread
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.threads import fork_safe

@@ -13,7 +13,8 @@ _PLACEMENTS = "torch.distributed.tensor.placement_types"
 def text_of(value: object) -> str | None:
     """Return a text about a process group, a mesh, a DTensor or a placement.
 
-    None for another value. `distributed_c10d._world.pg_group_ranks` (2.0), `DeviceMesh.mesh_dim_names` (2.2), `DTensor._spec` (2.0).
+    None for another value. `distributed_c10d._world.pg_group_ranks` (2.0), `DeviceMesh.mesh_dim_names` (2.2),
+    `DTensor._spec` (2.0).
     """
     kind = type(value)
     group, mesh, tensor = (

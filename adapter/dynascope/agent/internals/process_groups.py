@@ -67,6 +67,17 @@ def collectives_begun(group: Any, device: Any) -> tuple[str, int] | None:
     return name, int(backend._get_sequence_number_for_group())
 
 
+def group_of(argument: Any) -> Any:
+    """Return the process group that an operator takes, also by its name.
+
+    None where there is none. `distributed_c10d._world.pg_names` (1.8).
+    """
+    distributed: Any = sys.modules[_DISTRIBUTED]
+    if type(argument) is not str:
+        return argument if isinstance(argument, distributed.ProcessGroup) else None
+    return next((group for group, name in list(distributed._world.pg_names.items()) if name == argument), None)
+
+
 def default_group() -> str | None:
     """Return the name of the group of all ranks; None before it is made, and for one rank."""
     distributed: Any = sys.modules[_DISTRIBUTED]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 from msgspec import structs
@@ -17,7 +18,13 @@ from dynascope.facts.comparison.called import (
     first_difference,
     first_unmatched_splits,
 )
-from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, lines_in_graph, pairs_at
+from dynascope.facts.comparison.newest_calls import (
+    NewestCall,
+    PairOfCalls,
+    lines_in_graph,
+    pairs_at,
+    unmatched_pairs,
+)
 from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
@@ -155,30 +162,38 @@ def told(
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)
     before = parting.before(calls[0])
-    return explained(fact, pairs_at(*newest, frames), parting, rank, (read, before) if read is not None else None)
+    pairs = pairs_at(*newest, frames), unmatched_pairs(*newest, parting.group, frames)
+    return explained(fact, pairs, parting, rank, (read, before) if read is not None else None)
 
 
 def explained(
     fact: Divergence,
-    pairs: Iterable[PairOfCalls],
+    pairs: tuple[Iterable[PairOfCalls], Iterable[PairOfCalls]],
     parting: CalledParting,
     rank: int,
     waiting: tuple[tuple[Sequence[FrameValues], Sequence[FrameValues]], Sequence[UserFrame]] | None,
 ) -> Divergence:
-    """Return the fact with where newest compiles of a function part, or plain Python.
+    """Return the fact with where compiles of a function part, or plain Python.
 
-    `waiting` has the values that plain Python reads in both ranks, and the lines at which both have called the
-    collective before; None where they do not wait there.
+    Earlier compiles than the newest come last, unless plain Python is not proven to part the ranks. `pairs` are those of the newest, and of earlier ones. `waiting` has the values that plain Python reads in both
+    ranks, and the lines at which both have called the collective before; None where they do not wait there.
     """
     called = [
         Collective(each.operation, parting.group, each.takes, stack=each.stack)
         for each in (parting.ours, parting.theirs)
     ]
     numbers = rank, parting.rank
-    compiled = (newest_difference(pair, numbers, (called[0], called[1])) for pair in pairs)
-    found = next((each for each in compiled if each is not None and each.difference), None)
-    if found is None and waiting is not None:
-        found = plain_difference((parting.ours.stack, parting.theirs.stack), waiting[0], numbers, waiting[1])
+    stacks = parting.ours.stack, parting.theirs.stack
+    newest, earlier = (
+        (newest_difference(pair, numbers, (called[0], called[1])) for pair in of_kind) for of_kind in pairs
+    )
+    plain = (
+        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven)
+        for is_proven in (True, False)
+        if waiting is not None
+    )
+    differences = chain(newest, islice(plain, 1), earlier, plain)
+    found = next((each for each in differences if each is not None and each.difference), None)
     if found is None and waiting is not None:
         frozen = frozen_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)
         return structs.replace(fact, difference=frozen) if frozen else fact

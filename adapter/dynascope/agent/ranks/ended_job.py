@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -73,32 +73,38 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
     """
     if any(each.error == "other" for each in ranks):
         return None
+    groups = {each.rank.rank: each.rank.groups for each in ranks}
     made = {each.rank.rank: compiled_by(folder, each.rank.rank) for each in ranks}
     found: list[tuple[float, int, int, PairOfCalls]] = []
     for rank, other in combinations(sorted(made), 2):
         for pair in pairs_at(made[rank], made[other], []):
-            if compiled_apart(pair, (rank, other), (str(rank), str(other))) is not None:
+            if compiled_apart(pair, (rank, other), (str(rank), str(other)), _common(groups, rank, other)) is not None:
                 latest = max(each.compile.began for side in pair[:2] for each in side)
                 found.append((latest, rank, other, pair))
     if not found:
         return None
     _, rank, other, pair = max(found, key=lambda each: each[0])
-    name = pair.ours[0].name
+    name, common = pair.ours[0].name, _common(groups, rank, other)
     sides = [
-        (number, [each for each in made if _called(made[each], name) == _called(made[number], name)])
+        (number, [each for each in made if _called(made[each], name, common) == _called(made[number], name, common)])
         for number in (rank, other)
     ]
     if len(sides[0][1]) > len(sides[1][1]):
         sides, pair = sides[::-1], pair.turned()
     (few, ours), (many, theirs) = sides
-    fact = compiled_apart(pair, (few, many), (ranks_text(ours), ranks_text(theirs)))
+    fact = compiled_apart(pair, (few, many), (ranks_text(ours), ranks_text(theirs)), common)
     return None if fact is None else (few, fact)
 
 
-def _called(calls: Sequence[NewestCall], name: PartName) -> object:
+def _common(groups: Mapping[int, Mapping[str, object]], rank: int, other: int) -> set[str]:
+    """Return the process groups to which two ranks belong."""
+    return {*groups[rank]} & {*groups[other]}
+
+
+def _called(calls: Sequence[NewestCall], name: PartName, groups: Container[str]) -> object:
     """Return the collectives of the newest compiles of a function, and their parameters."""
     call = next((each for each in calls if each.name == name), None)
     if call is None:
         return None
-    collectives = [each for part in call.parts for each in part.collectives]
+    collectives = [each for part in call.parts for each in part.collectives if each.group in groups]
     return [(each.text, [(line.path, line.line) for line in each.stack]) for each in collectives], call.gradients

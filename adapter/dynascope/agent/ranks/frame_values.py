@@ -195,7 +195,7 @@ def _is_of_program(value: Any) -> bool:
 
 
 def _texts(values: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """Return values as texts by name, with elements of lists, tuples and dictionaries among them."""
+    """Return values as texts by name, with elements of containers among them."""
     found: dict[str, str] = {}
     for name, value in values:
         if (text := _text(value)) is not None:

@@ -11,8 +11,8 @@ from dynascope.agent.ranks.calls import TracedCall
 from dynascope.facts.comparison.newest_calls import NewestCall, packed, unpacked, whole_calls
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 
-_KEPT = 8
-"""The most functions whose newest call is kept."""
+_KEPT = 12
+"""The most calls that are kept."""
 
 
 class NewestCalls:
@@ -20,18 +20,20 @@ class NewestCalls:
 
     def __init__(self) -> None:
         self._lock = fork_safe(threading.RLock())
-        self._calls: dict[PartName, TracedCall] = {}
+        self._calls: dict[tuple[PartName, tuple[str, ...]], TracedCall] = {}
         self._is_left = False
 
     def keep(self, call: TracedCall) -> None:
-        """Keep a call in place of an earlier one of its function.
+        """Keep a call in place of an earlier one of its function with the same collectives.
 
         Other parts of it may be compiled later.
         """
-        name = call.parts[0].name
         with self._lock:
-            self._calls.pop(name, None)
-            self._calls[name] = call
+            for key in [key for key, each in self._calls.items() if each is call]:
+                del self._calls[key]
+            key = call.parts[0].name, tuple(one.text for part in call.parts for one in part.collectives)
+            self._calls.pop(key, None)
+            self._calls[key] = call
             self._is_left = False
             if len(self._calls) > _KEPT:
                 del self._calls[next(iter(self._calls))]

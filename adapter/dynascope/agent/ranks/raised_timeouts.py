@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from dynascope.agent.events.torch_names import DISTRIBUTED, NEW_PROCESS_GROUP, RENDEZVOUS, SPLIT_GROUP
+from dynascope.agent.events.distributed_names import DISTRIBUTED, NEW_PROCESS_GROUP, RENDEZVOUS, SPLIT_GROUP
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.process_groups import LONGEST_STOP, default_timeout, set_raised_timeouts
 

@@ -105,7 +105,7 @@ class RecorderInstallation:
 
     def _install_if_possible(self) -> None:
         from dynascope.agent.events import wrapping
-        from dynascope.agent.events.torch_names import GUARD_FILTERS, RECORDING
+        from dynascope.agent.events.declared_names import GUARD_FILTERS, RECORDING
         from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
         receiver, measures_guards = self._receiver, self._what == GUARD_COSTS

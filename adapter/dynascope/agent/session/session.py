@@ -16,7 +16,7 @@ from dynascope.agent.breakpoints.kinds.instruction_breakpoints import Instructio
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.registry import BreakpointKinds, CalledFunctions, ComptimeBreakpoints
 from dynascope.agent.events import wrapping
-from dynascope.agent.events.torch_names import STOPS
+from dynascope.agent.events.declared_names import STOPS
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.inspection.disassembly import Listings
 from dynascope.agent.isolation.unseen import never_trace

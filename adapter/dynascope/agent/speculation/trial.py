@@ -20,6 +20,7 @@ import torch.fx
 from torch import _guards
 
 from dynascope.agent.events import torch_names
+from dynascope.agent.events.declared_names import TorchName
 from dynascope.agent.events.effects import EFFECTS, calls_comptime_function, is_lazy
 from dynascope.agent.events.frames import note_line, on_each_instruction
 from dynascope.agent.events.wrapping import Events, unobserved
@@ -103,7 +104,7 @@ class _Trial(Events):
             for name, effect_of in EFFECTS.items():
                 self._heed(name, effect_of)
 
-    def _heed(self, name: torch_names.TorchName, effect_of: Callable[..., str | None]) -> None:
+    def _heed(self, name: TorchName, effect_of: Callable[..., str | None]) -> None:
         def wrapper(original: Any, *args: Any, **kwargs: Any) -> Any:
             effect = effect_of(*args, **kwargs)
             if effect is not None:

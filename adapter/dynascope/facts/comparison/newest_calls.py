@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -108,10 +108,12 @@ class PairOfCalls(NamedTuple):
     """Whether one of the lines that are asked about belongs to it."""
     gradients: tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]] = ({}, {})
     """The parameters whose gradients each side reduces, by process group."""
+    is_newest: bool = True
+    """Whether both are the newest; else one side is an earlier call, whose collectives the other side has in none."""
 
     def turned(self) -> PairOfCalls:
         """Return the same with the sides exchanged."""
-        return PairOfCalls(self.theirs, self.ours, self.is_there, self.gradients[::-1])
+        return self._replace(ours=self.theirs, theirs=self.ours, gradients=self.gradients[::-1])
 
     def used_by_one(self, group: str) -> tuple[list[str], list[str]]:
         """Return the parameters that only one side uses, if both use any."""
@@ -132,6 +134,30 @@ def pairs_at(
             gradients = our.gradients, their.gradients
             pairs.append(PairOfCalls(_begun_at(our, name), _begun_at(their, name), is_there, gradients))
     return sorted(pairs, key=lambda pair: not pair.is_there)
+
+
+def unmatched_pairs(
+    ours: Sequence[NewestCall], theirs: Sequence[NewestCall], group: str, frames: Iterable[UserFrame]
+) -> Iterator[PairOfCalls]:
+    """Yield the calls of a rank whose collectives another rank calls in none of a function.
+
+    They are of one process group, and the function is that of one of the lines, or is called there.
+    """
+    lines = [*frames]
+    for name in dict.fromkeys(each.parts[0].name for each in (*ours, *theirs)):
+        sides = [[each for each in side if each.parts[0].name == name] for side in (ours, theirs)]
+        if not all(sides) or not any(call.is_at(frame) for frame in lines for side in sides for call in side):
+            continue
+        texts = [[_texts(call, group) for call in side] for side in sides]
+        for side in (0, 1):
+            for call, called in zip(sides[side], texts[side], strict=True):
+                if called not in texts[1 - side]:
+                    pair = PairOfCalls(call.parts, sides[1 - side][0].parts, True, is_newest=False)
+                    yield pair if side == 0 else pair.turned()
+
+
+def _texts(call: NewestCall, group: str) -> list[str]:
+    return [each.text for part in call.parts for each in part.collectives if each.group == group]
 
 
 def _with(calls: Iterable[NewestCall], name: PartName) -> NewestCall | None:

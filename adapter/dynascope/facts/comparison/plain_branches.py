@@ -77,6 +77,8 @@ class PlainBranch(NamedTuple):
     """Whether it is true in each rank, or whether each is in the loop; None where the lines do not tell."""
     side: int | None = None
     """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
+    handler: tuple[int, str] | None = None
+    """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
 
 @lru_cache(1024)
@@ -124,7 +126,7 @@ def branches_apart(
     found += _in_callees(below, nearer)
     for loop in loops:
         found += [*_leaving(loop, frames[0]), *_handlers(loop, frames[0])]
-        found.append(_branch(loop, frames[0], _truth(loop, lines)))
+        found.append(_branch(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
     return found + [_branch(node, frames[0], None) for node in exits]
 
 
@@ -235,9 +237,22 @@ def _handlers(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
 def _handlers_of(node: ast.Try, frame: UserFrame) -> Iterator[PlainBranch]:
     for handler in node.handlers:
         reads = [*dict.fromkeys(_noted(handler))]
-        if reads and not any(isinstance(each, ast.Raise) for each in handler.body):
-            caught = f" {ast.unparse(handler.type)}" if handler.type is not None else ""
-            yield PlainBranch(frame.path, handler.lineno, frame.function, f"except{caught}", reads, "except", None)
+        if reads and _goes_on(handler):
+            yield PlainBranch(frame.path, handler.lineno, frame.function, _head(handler), reads, "except", None)
+
+
+def _silent_handler(loop: _Loop) -> tuple[int, str] | None:
+    tried = [node for node in statements_of(loop) if isinstance(node, ast.Try)]
+    handlers = (each for node in tried for each in node.handlers if _goes_on(each) and not any(_noted(each)))
+    return next(((each.lineno, _head(each)) for each in handlers), None)
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    return not any(isinstance(each, ast.Raise | ast.Break | ast.Return) for each in handler.body)
+
+
+def _head(handler: ast.ExceptHandler) -> str:
+    return f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
 
 
 def _handled(node: ast.Try) -> list[str]:

@@ -91,6 +91,8 @@ def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
     parts = tuple(f"{name}[" for name in branch.reads if found.get(name, "").startswith("of length "))
     if branch.kind not in ("call", "operand"):
         parts += tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
+        # a property is not read, and follows from the attributes of its object
+        parts += tuple(f"{name.rpartition('.')[0]}." for name in branch.reads if "." in name and name not in found)
     return found | {name: text for name, text in values.items() if parts and name.startswith(parts)}
 
 

@@ -190,6 +190,19 @@ def first_of_shifted(ours: Sequence[Collective], theirs: Sequence[Collective], n
     return number
 
 
+def first_apart(
+    ours: Sequence[Collective], theirs: Sequence[Collective]
+) -> tuple[Collective | None, Collective | None] | None:
+    """Return the first collectives that differ; None where all are alike.
+
+    None of a pair is a side that calls no more.
+    """
+    pairs = [*zip_longest(ours, theirs)]
+    differing = (at for at, (our, their) in enumerate(pairs) if our is None or their is None or our.text != their.text)
+    number = next(differing, None)
+    return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
+
+
 def parting_before(
     ours: Sequence[PartOfCall],
     theirs: Sequence[PartOfCall],
