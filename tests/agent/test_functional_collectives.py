@@ -1,4 +1,4 @@
-"""Functional collectives that no graph calls are heard of, those of DTensors among them, and their operators stay alike."""
+"""Functional collectives that no graph calls are heard of, those of DTensors, too, and their operators stay alike."""
 
 from __future__ import annotations
 

@@ -43,22 +43,15 @@ def other_collective(
     return sentence_of(f"{called}, which {other} {verb_of(other, 'do')} not call.")
 
 
-def alone(
-    part: PartOfCall, now: Collective | None, before: Collective | None, ranks: tuple[str, str]
-) -> model.Divergence:
-    """Return the fact that one rank alone compiles a function again, with other collectives.
-
-    None for a compile that calls no more.
-    """
+def alone(part: PartOfCall, now: Collective, before: Collective, ranks: tuple[str, str]) -> model.Divergence:
+    """Return the fact that one rank alone compiles a function again, with other collectives."""
     why = f" because of {guarded_value(part.compile.reason).text}" if part.compile.reason else ""
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     made = part.compile
     difference = f"{names[0]} compiles {part.compile.function} again{why}, and no other rank has done so meanwhile."
     runs = f"{names[1]} {verb_of(names[1], 'run')}"
-    told = [_called(now) if now is not None else "no more", before.text if before is not None else "no more"]
-    collectives = f"{names[0]} calls {told[0]}; where {runs} the earlier compile, {told[1]}."
-    place = now or before
-    stack = list(place.stack if place is not None else ()) or [UserFrame(made.path, made.line, made.function)]
+    collectives = f"{names[0]} calls {_called(now)}; where {runs} the earlier compile, {before.text}."
+    stack = list(now.stack) or [UserFrame(made.path, made.line, made.function)]
     return _hanging(stack, ranks, sentence_of(difference), sentence_of(collectives))
 
 
@@ -125,6 +118,12 @@ def other_order(ours: Sequence[Collective], theirs: Sequence[Collective], ranks:
             taken = [", ".join(map(readable, each.inputs)) or "no input" for each in (our, their)]
             sides = [f"{each} in {name}" for each, name in zip(taken, names, strict=True)]
             return f"Collective {number}, {our.text}{_at(our)}, takes {' and '.join(sides)}."
+    for number, (our, their) in pairs:
+        if our.packed != their.packed and sorted(our.packed) == sorted(their.packed):
+            orders = [", ".join(map(readable, each.packed[:_SHOWN_PARAMETERS])) for each in (our, their)]
+            more = ", …" if len(our.packed) > _SHOWN_PARAMETERS else ""
+            sides = [f"{order}{more} in {name}" for order, name in zip(orders, names, strict=True)]
+            return f"Collective {number}, {our.text}{_at(our)}, takes in one tensor {' and '.join(sides)}."
     for number, (our, their) in pairs:
         if our.after != their.after:
             others = "others" if our.after and their.after else "them"

@@ -253,7 +253,8 @@ def _guarded(guard: Difference, names: tuple[str, str], is_condition: bool) -> s
         if subject != other or clause == other_clause:
             return None
         clauses = [each.removeprefix("be ") for each in (clause, other_clause)]
-        return f"{subject} is {clauses[0]} in {names[0]}, and {clauses[1]} in {names[1]}."
+        verb = "are" if subject.startswith(("keys of ", "elements of ", "names in ")) else "is"
+        return f"{subject} {verb} {clauses[0]} in {names[0]}, and {clauses[1]} in {names[1]}."
     known = left or right
     if known is None or not is_condition or (guard.left is not None and guard.right is not None):
         return None

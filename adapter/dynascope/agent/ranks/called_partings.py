@@ -67,7 +67,7 @@ class CalledParting(NamedTuple):
         backend, number, since = called.place
         place = (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
         at = next((each for each in reversed(values) if (each.group, each.place) == (self.group, place)), None)
-        is_last = side is not None and _latest(self.of(side)).place == called.place
+        is_last = side is not None and latest(self.of(side)).place == called.place
         if at is None and is_last:
             at = next((each for each in values if each.place is None), None)
         return ([] if is_last else None) if at is None else at.frames
@@ -82,7 +82,8 @@ class CalledParting(NamedTuple):
         return rank.calls if self.is_uncompiled else rank.begun
 
 
-def _latest(calls: Sequence[Called]) -> Called:
+def latest(calls: Sequence[Called]) -> Called:
+    """Return the last collective, or the end of a rank that has called none."""
     return next((each for each in reversed(calls) if not each.is_end), calls[-1])
 
 
@@ -175,8 +176,9 @@ def explained(
 ) -> Divergence:
     """Return the fact with where compiles of a function part, or plain Python.
 
-    Earlier compiles than the newest come last, unless plain Python is not proven to part the ranks. `pairs` are those of the newest, and of earlier ones. `waiting` has the values that plain Python reads in both
-    ranks, and the lines at which both have called the collective before; None where they do not wait there.
+    Earlier compiles than the newest come last, unless plain Python is not proven to part the ranks. `pairs` are those
+    of the newest, and of earlier ones. `waiting` has the values that plain Python reads in both ranks, and the lines
+    at which both have called the collective before; None where they do not wait there.
     """
     called = [
         Collective(each.operation, parting.group, each.takes, stack=each.stack)

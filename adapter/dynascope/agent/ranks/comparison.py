@@ -26,7 +26,7 @@ from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.explain import divergences, rank_differences
 from dynascope.facts import ended_ranks
-from dynascope.facts.comparison.ranks import Collective, first_apart, first_of_shifted, part_of
+from dynascope.facts.comparison.ranks import Collective, first_of_shifted, part_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
 from dynascope.rank_names import ranks_text
@@ -162,7 +162,8 @@ class RankComparison:
         for group in exchange.groups:
             before = [each for each in call.earlier[-1] if each.group == group]
             now = call.collectives(group)
-            at = first_apart(now, before)
+            # one that calls more or less may be an evaluation, which no other rank does
+            at = next((each for each in zip(now, before, strict=False) if each[0].text != each[1].text), None)
             is_served = any(each.is_dynamic for each in before) or texts_of(now, group) in call.earlier_texts(group)
             if at is None or is_served or not exchange.is_alone(call, group, _seconds_to_wait(spent)):
                 continue

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 from msgspec import structs
 
-from dynascope.agent.ranks.called_partings import members_of, partings, told
+from dynascope.agent.ranks.called_partings import CalledParting, latest, members_of, partings, told
 from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup
-from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, pairs_at, unpacked
+from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
+from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
 from dynascope.facts.model import Divergence
@@ -33,7 +34,7 @@ def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | 
         found = _by_calls([_with_reduction(each) for each in ranks])
     if found is not None:
         return found if found[1].line else None
-    return _by_compiles(folder, ranks) if is_of_collective else None
+    return _by_graphs(folder, ranks) or _by_compiles(folder, ranks) if is_of_collective else None
 
 
 def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
@@ -49,6 +50,28 @@ def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
             members = members_of(parting.group, groups)
             fact = told(parting, each.rank.rank, (each.calls, left), newest, (each.values, other.values), members)
             return each.rank.rank, fact
+    return None
+
+
+def _by_graphs(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
+    """Return where a rank runs a function uncompiled, in whose place another was ended in a graph of it.
+
+    What graphs call is not written as they call it.
+    """
+    left = {each.rank.rank: each.calls for each in ranks}
+    for rank, other in permutations(ranks, 2):
+        newest = compiled_by(folder, other.rank.rank)
+        for group in _common({each.rank.rank: each.rank.groups for each in ranks}, rank.rank.rank, other.rank.rank):
+            calls = (side.calls[group].calls if group in side.calls else [] for side in (rank, other))
+            ours, theirs = (latest(each) if each else None for each in calls)
+            if ours is None or (theirs is not None and theirs.place >= ours.place) or other.has_ended:
+                continue
+            graph = called_in_graph(ours, group, newest)
+            if graph is not None:
+                parting = CalledParting(group, other.rank.rank, ours, graph, True)
+                values = rank.values, [ValuesAt(group, ours.place, [])]
+                members = members_of(group, rank.rank.groups)
+                return rank.rank.rank, told(parting, rank.rank.rank, (rank.calls, left), ([], []), values, members)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import structs
 
-from dynascope.facts.comparison.called import kinds_of
+from dynascope.facts.comparison.called import Called, kinds_of
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 
@@ -92,6 +92,32 @@ def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[N
             if found is not None:
                 return (*stack[:-1], *found.stack)
     return stack
+
+
+def called_in_graph(called: Called, group: str, calls: Iterable[NewestCall]) -> Called | None:
+    """Return the first collective of graphs of a function that a rank runs uncompiled; None if it is alike.
+
+    It is one of a process group, with the lines of the uncompiled one up to the function.
+    """
+    for at, frame in reversed([*enumerate(called.stack)]):
+        for part in (part for call in calls for part in call.parts):
+            for each in part.collectives:
+                inner = [_unqualified(one) for one in each.stack]
+                begins = next((place for place, one in enumerate(inner) if _is_same(one, frame)), None)
+                if each.group == group and begins is not None:
+                    stack = (*called.stack[:at], *inner[begins:])
+                    is_alike = kinds_of([each.operation]) & kinds_of([called.operation]) and stack == called.stack
+                    found = structs.replace(called, operation=each.operation, takes=each.takes, stack=stack)
+                    return None if is_alike else found
+    return None
+
+
+def _unqualified(frame: UserFrame) -> UserFrame:
+    return structs.replace(frame, function=frame.function.rpartition(".")[2])
+
+
+def _is_same(one: UserFrame, other: UserFrame) -> bool:
+    return (one.path, one.function) == (other.path, other.function)
 
 
 def _breaks_at(part: PartOfCall, frame: UserFrame) -> bool:

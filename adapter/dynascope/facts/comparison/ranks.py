@@ -61,6 +61,8 @@ class Collective(Struct, frozen=True, array_like=True):
     """A digest of how that tensor is computed from inputs of the graph; "" where it was not looked at."""
     after: str = ""
     """A digest of the collectives, of all groups, from whose results that tensor is computed; "" without such."""
+    packed: tuple[str, ...] = ()
+    """Where that tensor is several in one (`torch.cat`), the inputs of the graph from which each is computed."""
 
     @property
     def text(self) -> str:
@@ -154,13 +156,15 @@ def running(collectives: Iterable[Collective], told: str = "") -> Iterator[str]:
 def of_inputs(collectives: Sequence[Collective], of_all_groups: Sequence[Collective]) -> tuple[str, str]:
     """Return digests of what the collectives of a group take, in their order and in any.
 
-    They are three, separated by commas: of the inputs of the graph, of how it is computed from them, and of the
-    collectives before it. The last is in any order that of all groups: which one a rank reduces over first is alike.
+    They are four, separated by commas: of the inputs of the graph, of how it is computed from them, of the order of
+    several tensors in one, and of the collectives before it. The last is in any order that of all groups: which one a
+    rank reduces over first is alike.
     """
     in_order, in_any = [], []
     for told, told_in_any in (
         ([f"{each.text} {each.inputs}" for each in collectives],) * 2,
         ([f"{each.text} {each.computed}" for each in collectives],) * 2,
+        tuple([f"{each.text} {order(each.packed)}" for each in collectives] for order in (tuple, sorted)),
         tuple([f"{each.text} {each.after}" for each in side] for side in (collectives, of_all_groups)),
     ):
         in_order.append(hashlib.blake2b("\n".join(told).encode(), digest_size=8).hexdigest())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,10 @@ _NO_COLLECTIVES = ("wait_tensor", *_BETWEEN_TWO)
 """Operators of that namespace that not all ranks of a group call, or that wait for one."""
 _UNEVEN = "all_to_all"
 """The collectives whose tensors may have other rows in each rank."""
+_PACKING = ("cat", "stack", "concat", "hstack", "vstack")
+"""The functions by which many tensors become one, which is then communicated."""
+_MOST_PACKED = 256
+"""The most tensors in one whose order is looked at."""
 _MOST_VISITS = 2_000_000
 """The most nodes that are looked at for the inputs of all collectives of a graph."""
 
@@ -107,6 +112,7 @@ def _collective(
         stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
         computed=" ".join(computed.get(each, "") for each in input_nodes(node)),
+        packed=_packed(node) if reads_inputs else (),
     )
 
 
@@ -179,6 +185,20 @@ def _digest(text: str) -> str:
 
 def _name_of_target(target: Any) -> str:
     return target if isinstance(target, str) else str(getattr(target, "__name__", type(target).__qualname__))
+
+
+def _packed(node: Any) -> tuple[str, ...]:
+    """Return the inputs of the graph from which each of the tensors is computed that a collective takes as one."""
+    seen, waiting = {node}, deque([node])
+    while waiting:
+        each = waiting.popleft()
+        if each.op in ("call_function", "call_method") and _name_of_target(each.target).partition(".")[0] in _PACKING:
+            parts = each.args[0] if each.args and isinstance(each.args[0], list | tuple) else ()
+            nodes = [one for one in parts if isinstance(one, torch.fx.Node)]
+            return tuple(", ".join(sorted(_inputs(one))) for one in nodes) if len(nodes) <= _MOST_PACKED else ()
+        waiting += [taken for taken in input_nodes(each) if taken not in seen]
+        seen.update(waiting)
+    return ()
 
 
 def _inputs(node: Any) -> set[str]:
