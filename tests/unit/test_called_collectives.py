@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dynascope.explain import divergences
-from dynascope.facts.comparison.called import Called, CalledInGroup, first_begun_apart, first_difference
+from dynascope.facts.comparison.called import (
+    Called,
+    CalledInGroup,
+    first_begun_apart,
+    first_difference,
+    first_reordered,
+)
 from dynascope.facts.user_stack import UserFrame
+from msgspec import structs
 
 PATH = "/work/train.py"
 
@@ -53,6 +60,38 @@ def test_ranks_part_where_their_lines_do() -> None:
     ours, theirs = called((0, "a"), (1, "a", 8), (2, "b", 9)), called((0, "a"), (1, "a", 10), (2, "c", 11))
     found = first_difference(ours, theirs)
     assert found is not None and (found[0].stack[-1].line, found[1].stack[-1].line) == (8, 10)
+
+
+def of_elements(*names: str) -> CalledInGroup:
+    """Two rounds of a loop over these names, and a collective without a loop."""
+    made = called(*((number, "f32[1]") for number in range(2 * len(names))), (9, "f32[4]", 12))
+    calls = [
+        structs.replace(each, element=f"name is {name!r}")
+        for each, name in zip(made.calls, [*names, *names], strict=False)
+    ]
+    return CalledInGroup(True, [*calls, made.calls[-1]])
+
+
+def test_ranks_part_where_the_elements_of_a_loop_do() -> None:
+    ours, theirs = of_elements("a", "b", "d"), of_elements("a", "c", "d")
+    theirs.calls[4] = structs.replace(theirs.calls[4], takes="f32[2]")
+    found = first_difference(ours, theirs)
+    assert found is not None and (found[0].element, found[1].element) == ("name is 'b'", "name is 'c'")
+    files, others = of_elements("0/a", "0/b"), of_elements("1/a", "1/b")
+    others.calls[3] = structs.replace(others.calls[3], takes="f32[2]")
+    found = first_difference(files, others)
+    assert found is not None and found[1] is others.calls[3]
+
+
+def test_one_loop_in_two_orders_is_found_where_its_elements_are_passed() -> None:
+    ours, theirs = of_elements("a", "b", "c"), of_elements("b", "a", "c")
+    found = first_reordered(ours, theirs, lambda frame: frame.line == 7)
+    assert found is not None
+    fact = divergences.other_elements(*found, ("0", "1"))
+    assert (fact.line, fact.effect, fact.difference) == (7, "wrong", "name is 'a' in rank 0, and 'b' in rank 1.")
+    assert fact.collectives == ("Rank 0 and rank 1 call all_gather of f32[1] (train.py:7) in the order of their loops.")
+    assert first_reordered(ours, theirs, lambda frame: False) is None
+    assert first_reordered(ours, of_elements("b", "d", "c"), bool) is None
 
 
 def test_it_is_told_which_collectives_they_call() -> None:

@@ -10,10 +10,11 @@ import pytest
 from dynascope.agent.ranks.ended_job import parted
 from dynascope.explain import rank_differences
 from dynascope.facts import model
-from dynascope.facts.comparison.called import kinds_of
+from dynascope.facts.comparison.called import Called, kinds_of
 from dynascope.facts.comparison.newest_calls import (
     NewestCall,
     PairOfCalls,
+    called_in_graph,
     lines_in_graph,
     unmatched_pairs,
     whole_calls,
@@ -97,6 +98,16 @@ def test_an_earlier_compile_is_compared_whose_collectives_the_other_rank_never_c
     assert (turned.ours, turned.theirs) == (pair.theirs, pair.ours)
     assert [*unmatched_pairs([call(ours)], [call(theirs)], "0", frames)] == []
     assert [*unmatched_pairs([call(longer)], [call(theirs)], "0", [UserFrame(PATH, 5, "other")])] == []
+
+
+def test_a_collective_of_a_graph_is_found_for_a_rank_that_runs_the_function_uncompiled() -> None:
+    stack = UserFrame("/work/main.py", 5, "main"), UserFrame(PATH, 11, "step")
+    uncompiled = Called(("gloo", 3, 0), 1, "all_gather", "f32[2]", stack)
+    found = called_in_graph(uncompiled, "0", [call(part([10, 11], []))])
+    assert found is not None and (found.operation, found.stack) == ("all_reduce(sum)", (stack[0], *REDUCE.stack))
+    assert called_in_graph(uncompiled, "1", [call(part([10, 11], []))]) is None
+    alike = Called(("gloo", 3, 0), 1, "all_reduce(sum)", "f32[4]", (stack[0], *REDUCE.stack))
+    assert called_in_graph(alike, "0", [call(part([10, 11], []))]) is None
 
 
 def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:

@@ -211,6 +211,12 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
     assert is_reordered(of_inputs(computed, computed), of_inputs(computed[::-1], computed))
     other = [*computed[:1], REDUCE]
     assert not is_reordered(of_inputs(computed, computed), of_inputs(other, other))
+    packed = [structs.replace(REDUCE, packed=(f"L['g']['{one}']", f"L['g']['{two}']")) for one, two in ("ab", "ba")]
+    assert is_reordered(of_inputs(packed[:1], packed[:1]), of_inputs(packed[1:], packed[1:]))
+    assert divergences.other_order(packed[:1], packed[1:], ("1", "0")) == (
+        "Collective 1, all_reduce(sum) of f32[4] (model.py:13), takes in one tensor g['a'], g['b'] in rank 1 and "
+        "g['b'], g['a'] in rank 0."
+    )
     wrong = divergence(told(part([10, 11], []), part([10, 12], [])), "wrong", order)
     assert divergences.divergence_problem(wrong).effect == "No rank raises an error, and the results are wrong."
     again = part([10, 11], [], reason="tensor 'x' size mismatch at index 0. expected 6, actual 4")

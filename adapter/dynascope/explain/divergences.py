@@ -138,6 +138,26 @@ def other_order(ours: Sequence[Collective], theirs: Sequence[Collective], ranks:
     return ""
 
 
+def other_elements(ours: Called, theirs: Called, ranks: tuple[str, str]) -> model.Divergence:
+    """Return the fact that ranks call one collective for other elements of a loop."""
+    names = named_ranks(ranks[0]), named_ranks(ranks[1])
+    name, _, value = theirs.element.partition(" is ")
+    is_same = ours.element.startswith(f"{name} is ") and " and " not in f"{ours.element}{value}"
+    other = value if is_same else theirs.element
+    called = _called(Collective(ours.operation, "", ours.takes, stack=ours.stack))
+    stack = list(ours.stack)
+    return model.Divergence(
+        path=stack[-1].path,
+        line=stack[-1].line,
+        stack=stack,
+        effect="wrong",
+        ranks=ranks[0],
+        others=ranks[1],
+        difference=f"{ours.element} in {names[0]}, and {other} in {names[1]}.",
+        collectives=sentence_of(f"{names[0]} and {names[1]} call {called} in the order of their loops."),
+    )
+
+
 def announced(fact: model.Divergence, function: str) -> str:
     """Return all of it in a line, for the terminal or console of the rank that has found it.
 

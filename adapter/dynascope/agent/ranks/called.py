@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
+from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt, elements_read
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
 
 _KEPT = 512
 """The most collectives that are kept of a group."""
+_LONGEST = 100
+"""The most characters of an element of a loop."""
 _MOST_LINES = 4
 """The most of the user's lines that are kept of a call."""
 
@@ -57,8 +60,10 @@ class CallsOfGroup:
         backend, begun = called.begun
         before, since, number = self._latest.get(backend, (-1, 0, -1))
         place = backend, begun, since + 1 if before == begun else 0
-        lines = users_lines(traceback.walk_stack(sys._getframe()))
-        return Called(place, number + 1, called.operation, called.takes, lines, called.splits)
+        frames = [*users_frames(traceback.walk_stack(sys._getframe()))]
+        lines = tuple(user for _, user in frames)[::-1]
+        element = next(filter(None, (element_of(*each) for each in frames)), "")
+        return Called(place, number + 1, called.operation, called.takes, lines, called.splits, element)
 
     def latest(self) -> CalledInGroup:
         return CalledInGroup(self.is_counted, list(self._calls))
@@ -146,6 +151,19 @@ class CalledCollectives:
             if self._entered is not None:
                 found[self._entered[0]].calls.append(self._entered[1])
             return found
+
+
+def element_of(frame: types.FrameType, user: UserFrame) -> str:
+    """Return the element of a loop for which a frame calls, `name is 'weight'`.
+
+    "" for one that is no text.
+    """
+    names = elements_read(user.path, user.line)
+    if not names:
+        return ""
+    values = locals_of(frame)
+    texts = [f"{name} is {values[name]!r}" for name in names if type(values.get(name)) is str]
+    return " and ".join(texts)[:_LONGEST]
 
 
 @lru_cache(maxsize=10_000)

@@ -9,10 +9,11 @@ from pathlib import Path
 from msgspec import structs
 
 from dynascope.agent.ranks.called_partings import CalledParting, latest, members_of, partings, told
+from dynascope.explain import divergences
 from dynascope.explain.rank_differences import compiled_apart
-from dynascope.facts.comparison.called import CalledInGroup
+from dynascope.facts.comparison.called import CalledInGroup, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branches import ValuesAt, elements_read
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
 from dynascope.facts.model import Divergence
@@ -27,7 +28,7 @@ def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | 
     """
     ranks = read_ended(folder)
     if all(each.has_ended for each in ranks):
-        return None
+        return _by_order(ranks)
     found = _by_calls(ranks)
     is_of_collective = has_aborted or any(each.error == "collective" for each in ranks)
     if found is None and is_of_collective and any(each.reduction is not None for each in ranks):
@@ -53,8 +54,20 @@ def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
     return None
 
 
+def _by_order(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
+    """Return where two ranks go through the elements of a loop in other orders."""
+    for rank, other in combinations(ranks, 2):
+        for group in sorted({*rank.calls} & {*other.calls}):
+            pair = first_reordered(
+                rank.calls[group], other.calls[group], lambda frame: elements_read(frame.path, frame.line)
+            )
+            if pair is not None:
+                return rank.rank.rank, divergences.other_elements(*pair, (str(rank.rank.rank), str(other.rank.rank)))
+    return None
+
+
 def _by_graphs(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
-    """Return where a rank runs a function uncompiled, in whose place another was ended in a graph of it.
+    """Return where a rank runs a function uncompiled of which another was in a graph.
 
     What graphs call is not written as they call it.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct, structs
@@ -33,6 +33,8 @@ class Called(Struct, frozen=True, array_like=True):
     """The user's lines at which it is called, the innermost last."""
     splits: Splits = ((), ())
     """How much an all-to-all sends to each rank, and how much it takes from each; empty where all are alike."""
+    element: str = ""
+    """The element of a loop for which it is called, `name is 'weight'`; "" without a loop over texts."""
 
     @property
     def text(self) -> str:
@@ -84,10 +86,35 @@ def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called
     differing = next((at for at, (our, their) in enumerate(pairs) if our.differs(their)), None)
     if differing is None or not _differs_by_number(ours.calls, theirs.calls):
         return None
+    are_alike = any(our.element and our.element == their.element for our, their in pairs)  # no files of each rank
     first = differing
-    while first and pairs[first - 1][0].stack != pairs[first - 1][1].stack:
-        first -= 1  # they have called the same before, at other lines
+    while first and _are_apart(*pairs[first - 1], are_alike):
+        first -= 1  # they have called the same before, at other lines, or for another element of a loop
     return pairs[first or differing]  # without a pair at equal lines, they may always be at others
+
+
+def _are_apart(ours: Called, theirs: Called, are_alike: bool) -> bool:
+    return ours.stack != theirs.stack or (are_alike and ours.element != theirs.element)
+
+
+def first_reordered(
+    ours: CalledInGroup, theirs: CalledInGroup, is_passed: Callable[[UserFrame], object]
+) -> tuple[Called, Called] | None:
+    """Return the collectives in which two ranks reduce other elements of one loop.
+
+    Each goes through them in its own order. `is_passed` returns whether the collective at a line takes the element.
+    """
+    if not (ours.is_counted and theirs.is_counted):
+        return None
+    of_line: dict[tuple[UserFrame, ...], list[tuple[Called, Called]]] = {}
+    for our, their in _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls}):
+        if our.stack and (our.stack, our.text) == (their.stack, their.text) and our.element and their.element:
+            of_line.setdefault(our.stack, []).append((our, their))
+    for stack, pairs in of_line.items():
+        elements, others = [our.element for our, _ in pairs], [their.element for _, their in pairs]
+        if elements != others and sorted(elements) == sorted(others) and is_passed(stack[-1]):
+            return next(pair for pair in pairs if pair[0].element != pair[1].element)
+    return None
 
 
 def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:

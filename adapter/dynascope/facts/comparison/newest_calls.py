@@ -95,9 +95,9 @@ def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[N
 
 
 def called_in_graph(called: Called, group: str, calls: Iterable[NewestCall]) -> Called | None:
-    """Return the first collective of graphs of a function that a rank runs uncompiled; None if it is alike.
+    """Return the first collective in graphs of a function that another rank runs uncompiled.
 
-    It is one of a process group, with the lines of the uncompiled one up to the function.
+    It is one of a process group, with the lines of the uncompiled one up to the function; None if it is alike.
     """
     for at, frame in reversed([*enumerate(called.stack)]):
         for part in (part for call in calls for part in call.parts):

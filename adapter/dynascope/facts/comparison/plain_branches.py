@@ -94,6 +94,16 @@ def names_read(path: str, line: int) -> list[str]:
     return [*dict.fromkeys([*conditions, *around, *handlers, *_read_at(way)])]
 
 
+@lru_cache(1024)
+def elements_read(path: str, line: int) -> tuple[str, ...]:
+    """Return the target names of `for` loops around a line that reads one of them."""
+    function = function_at(path, [line])
+    way = way_to(function, line) if function is not None else []
+    names = [name for step in way if step.is_true for name in _bound_there(step.node)]
+    read = {each.id for each in ast.walk(way[-1].node) if isinstance(each, ast.Name)} if names else set()
+    return tuple(names) if not read.isdisjoint(names) and not hasattr(way[-1].node, "body") else ()
+
+
 def branches_apart(
     ours: Sequence[UserFrame], theirs: Sequence[UserFrame], before: Sequence[UserFrame] = ()
 ) -> list[PlainBranch]:

@@ -188,7 +188,7 @@ def _name_of_target(target: Any) -> str:
 
 
 def _packed(node: Any) -> tuple[str, ...]:
-    """Return the inputs of the graph from which each of the tensors is computed that a collective takes as one."""
+    """Return the inputs of the graph for each of the tensors that a collective takes as one."""
     seen, waiting = {node}, deque([node])
     while waiting:
         each = waiting.popleft()
