@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,16 @@ def test_other_parameters_order_and_recompiles_are_told() -> None:
         "all_reduce(sum) of f32[6]."
     )
     assert (alone.path, alone.line) == (PATH, 13)
+
+
+def test_dynamic_sizes_that_the_line_reads_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(linecache.cache, PATH, (1, None, ["\n"] * 10 + ["for at in range(0, x.size(0), 8):\n"], PATH))
+    ours, theirs = part([10, 11, 12], []), part([10, 11, 13], [])
+    ours.sizes = {"L['y'].size()[0]": "3", "L['x'].size()[0]": "20"}
+    theirs.sizes = {"L['y'].size()[0]": "4", "L['x'].size()[0]": "13"}
+    assert told(ours, theirs).difference == (
+        "Rank 1 goes on at line 12 next, and rank 0 goes on at line 13. x.size()[0] is 20 in rank 1, and 13 in rank 0."
+    )
 
 
 def test_without_the_record_of_the_other_rank_the_collective_alone_is_told() -> None:

@@ -33,6 +33,7 @@ from dynascope.rank_names import verb_of
 _HOOKS = re.compile(
     r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
 )
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _OF_STACK = re.compile(r"___stack\d+")
 """A value on the stack, which what follows a graph break takes."""
 
@@ -186,7 +187,8 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         for causes in (_read_there(comparison, difference), others)
     )
     read_by_one = (_read_by_one(each, names) for each in difference.because)
-    sentences = chain(told, [_condition_told(difference, names)], read_by_one, other)
+    sizes = _sizes_told(comparison, difference, names)
+    sentences = chain(told, [_condition_told(difference, names)], read_by_one, sizes, other)
     said += islice((each for each in sentences if each and each not in said), 1)
     if not said and difference.kind != "guard":
         said = [sentence(comparison, difference)]
@@ -227,6 +229,18 @@ def _decided_before(comparison: Comparison, difference: Difference) -> Iterator[
     both = [each for each in comparison.decided if each is not difference and None not in (each.left, each.right)]
     yield from (each for each in both if each.row < difference.row)
     yield from (each for each in both if each.row == difference.row)
+
+
+def _sizes_told(comparison: Comparison, difference: Difference, names: tuple[str, str]) -> Iterator[str]:
+    """Yield the dynamic sizes that differ, of what the line of a branch reads."""
+    if difference.kind != "branch":
+        return
+    read = words_at(difference.place.path, difference.place.line)
+    ours, theirs = comparison.left.sizes, comparison.right.sizes
+    for source, size in ours.items():
+        names_there = {*_WORD.findall(readable(source))} - {"size"}
+        if size != theirs.get(source, size) and not read.isdisjoint(names_there):
+            yield f"{readable(source)} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
 
 
 def _condition_told(difference: Difference, names: tuple[str, str]) -> str | None:

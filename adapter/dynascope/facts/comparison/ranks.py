@@ -84,6 +84,8 @@ class PartOfCall(Struct, array_like=True):
     collectives: list[Collective]
     called_at: tuple[str, int] | None = None
     """The path and the line from which the function is called."""
+    sizes: dict[str, str] = {}
+    """The sizes that are dynamic, as they are in the traced call, by source: `L['x'].size()[0]`."""
 
     @property
     def name(self) -> PartName:
@@ -116,7 +118,8 @@ def part_of(
     """
     guards = [_comparable(each, groups) for each in facts.guards]
     called_at = (facts.call.path, facts.call.line) if facts.call is not None and facts.call.path else None
-    return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives, called_at)
+    sizes = {source: each.hint for each in facts.symbols if each.hint is not None for source in each.origins[:1]}
+    return PartOfCall(facts.compile, facts.graph_breaks, guards, trail, collectives, called_at, sizes)
 
 
 def _comparable(guard: model.Guard, groups: Mapping[str, Sequence[int]]) -> model.Guard:
@@ -243,9 +246,14 @@ def _merged(name: str, parts: Sequence[PartOfCall]) -> TracedCompile:
         is_called = part.name[:3] != parts[0].name[:3]
         lines += [_deeper(line) for line in each.lines] if is_called else each.lines
     symbols = {symbol: source for each in made for symbol, source in each.symbols.items()}
-    has_guards = all(each.has_guards for each in made)
     return structs.replace(
-        made[0], lines=lines, end=made[-1].end, failure=made[-1].failure, symbols=symbols, has_guards=has_guards
+        made[0],
+        lines=lines,
+        end=made[-1].end,
+        failure=made[-1].failure,
+        symbols=symbols,
+        sizes={source: size for part in reversed(parts) for source, size in part.sizes.items()},
+        has_guards=all(each.has_guards for each in made),
     )
 
 
@@ -301,4 +309,4 @@ def differing_values(
 
 def _traced(name: str, part: PartOfCall) -> TracedCompile:
     facts = model.CompileFacts(compile=part.compile, graph_breaks=part.breaks, guards=part.guards)
-    return traced(name, part.trail, facts)
+    return structs.replace(traced(name, part.trail, facts), sizes=part.sizes)

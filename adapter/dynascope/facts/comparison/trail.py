@@ -68,6 +68,8 @@ class TracedCompile(Struct, kw_only=True):
     """The code of the guards that no line asked for, by kind."""
     symbols: dict[str, str] = field(default_factory=dict)
     """The source of each symbol: symbols with different names are equal if they have the same source."""
+    sizes: dict[str, str] = field(default_factory=dict)
+    """What each symbol stands for in the traced call, by source: `L['x'].size()[0]`."""
 
     @property
     def is_finished(self) -> bool:

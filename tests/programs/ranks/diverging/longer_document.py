@@ -12,7 +12,7 @@ linear = torch.nn.Linear(3, 3)
 @compiled
 def read(document):
     result = document.new_zeros(3)
-    for begin in range(0, document.size(0), 8):  # PARTS Compiles of read call other collectives
+    for begin in range(0, document.size(0), 8):  # PARTS document.size()[0] is
         piece = document[begin : begin + 8]
         piece = F.pad(piece, (0, 0, 0, 8 - piece.size(0)))
         result = result + total(linear(piece).tanh()).mean(0)
