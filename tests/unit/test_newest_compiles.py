@@ -22,6 +22,7 @@ from dynascope.facts.comparison.newest_calls import (
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.ended_ranks import EndedRank, RankFile, RankProcess
 from dynascope.facts.user_stack import UserFrame
+from msgspec import structs
 
 from tests.unit.test_rank_sentences import PATH, REDUCE, part
 
@@ -108,6 +109,29 @@ def test_a_collective_of_a_graph_is_found_for_a_rank_that_runs_the_function_unco
     assert called_in_graph(uncompiled, "1", [call(part([10, 11], []))]) is None
     alike = Called(("gloo", 3, 0), 1, "all_reduce(sum)", "f32[4]", (stack[0], *REDUCE.stack))
     assert called_in_graph(alike, "0", [call(part([10, 11], []))]) is None
+
+
+def test_a_frozen_parameter_is_told_where_compiles_are_alike() -> None:
+    pair = PairOfCalls([part([10, 11], [])], [part([10, 11], [])], True, ({"0": ["a", "b"]}, {"0": ["a"]}))
+    found = rank_differences.newest_difference(pair, (0, 1), (REDUCE, None))
+    assert (
+        found is not None
+        and found.line == 10
+        and found.difference.startswith(
+            "When step was compiled last: b.requires_grad is True in rank 0, and False in rank 1. Rank 0 uses b, which"
+        )
+    )
+
+
+def test_one_that_compiles_again_alone_is_compared_with_the_compile_before() -> None:
+    now, before = part([10, 11, 12], [], reason="___as_tensor(L['k']).item() == 2"), part([10, 11, 13], [])
+    other = structs.replace(REDUCE, takes="f32[6]", stack=(UserFrame(PATH, 14, "step"),))
+    fact = rank_differences.recompiled_alone([now], [before], (REDUCE, other), ("1", "0, 2"))
+    assert fact.line == 11 and fact.difference.endswith(
+        "no other rank has done so meanwhile. Rank 1 goes on at line 12 next, and the earlier compile goes on at line "
+        "13."
+    )
+    assert rank_differences.recompiled_alone([now], [], (REDUCE, other), ("1", "0, 2")).line == 13
 
 
 def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_condition_between_two_lines_is_the_first(path: str, lines: tuple[in
 
 def test_loops_and_what_leaves_them_are_looked_at_too(path: str) -> None:
     branches = branches_apart(stack(path, ("train", 11)), stack(path, ("train", 12)))
-    assert [(each.text, each.kind) for each in branches] == [
+    assert [(each.text, each.kind) for each in branches if each.kind != "setting"] == [
         ("self.bad > self.limit", "break"),
         ("for batch in batches", "loop"),
     ]
@@ -339,6 +339,37 @@ def test_a_group_or_a_placement_is_told_where_nothing_leads_to_the_line(trainer:
         sides = frames(trainer, ("step", {"task": one})), frames(trainer, ("step", {"task": other}))
         told = told_of(trainer, [("step", 20)], [("step", 21)], sides)
         assert told == (20, f"task is {one} in rank 0, and {other} in rank 1.")
+
+
+def test_a_statement_of_a_loop_is_told_that_reads_another_setting(tmp_path: Path) -> None:
+    text = """\
+def epoch(self):
+    for i, batch in enumerate(self.batches):
+        last = (i + 1) % self.args.every == 0
+        step(batch, last)
+
+def main(trainer):
+    trainer.epoch()
+    end(trainer)
+"""
+    (tmp_path / "trainer.py").write_text(text)
+    path = str(tmp_path / "trainer.py")
+    ours, theirs = (frames(path, ("main", {"trainer.args.every": each})) for each in ("2", "3"))
+    ours.insert(0, FrameValues(path, "epoch", {"self.args.every": "2"}, [{"self": "trainer"}]))
+    told = told_of(path, [("main", 7), ("epoch", 4)], [("main", 8)], (ours, theirs))
+    assert told == (
+        3,
+        "`last = (i + 1) % self.args.every == 0` reads another value in each. "
+        "self.args.every is 2 in rank 0, and 3 in rank 1.",
+    )
+
+
+def test_an_element_is_known_to_be_skipped_where_collectives_are_of_other_modules(trainer: str) -> None:
+    takes = "blocks.1.weight, blocks.1.bias (f32[36])", "blocks.2.weight, blocks.2.bias (f32[72])"
+    stacks = stack(trainer, ("fit", 10)), stack(trainer, ("fit", 10))
+    told = plain_difference(stacks, ([], []), (0, 1), takes=takes)
+    assert told is not None and told.difference.startswith("Where `batch is None`, the loop goes on")
+    assert plain_difference(stacks, ([], []), (0, 1), takes=(takes[0], takes[0])) is None
 
 
 def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:

@@ -29,7 +29,10 @@ _SENTENCES: dict[Kind, str] = {
     "skips": "Where `{}`, the loop goes on with its next element.",
     "except": "`{}` has run in one of them alone.",
     "with": "`{}` depends on it.",
+    "setting": "`{}` reads another value in each.",
 }
+_OF_MODULE = re.compile(r"[A-Za-z_]\w*\.[\w.]*(?=.*\()")
+"""The first parameter of FSDP2 that a collective takes."""
 _PARAMETER = re.compile(r"[\w.]+")
 _TOLD = 2
 """How many values are told."""
@@ -66,18 +69,21 @@ def plain_difference(
     numbers: tuple[int, int],
     before: Sequence[UserFrame] = (),
     is_proven: bool = False,
+    takes: tuple[str, str] = ("", ""),
 ) -> model.RankDifference | None:
     """Return the statement of plain Python at which two ranks part that wait at these lines.
 
     `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
-    collective before. None where no statement is known to decide it, or, if it has to be proven, where what it reads
-    is not known to differ.
+    collective before, and `takes` what their collectives take. None where no statement is known to decide it, or, if it
+    has to be proven, where what it reads is not known to differ.
     """
     if numbers[0] > numbers[1]:  # the lower rank is told first
-        stacks, values, numbers = stacks[::-1], values[::-1], numbers[::-1]
+        stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
+    parameters = [_OF_MODULE.match(each) for each in takes]
+    are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     branches = [*branches_apart(*stacks, before), *operands(*stacks)]
-    told = [each for branch in branches if (each := _told(branch, values, names)) is not None]
+    told = [each for branch in branches if (each := _told(branch, values, names, are_of_others)) is not None]
     known = [each for each in told if each.is_proven]
     if not (known or is_proven):
         known = [each for each in told[:1] if each.itself]
@@ -98,13 +104,20 @@ def plain_difference(
 
 
 def _told(
-    branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]], names: tuple[str, str]
+    branch: PlainBranch,
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    names: tuple[str, str],
+    are_of_others: bool,
 ) -> _Told | None:
-    """Return what is said of a statement; None where it is known not to part the ranks."""
+    """Return what is said of a statement; None where it is known not to part the ranks.
+
+    `are_of_others`: the collectives are known to be of other modules.
+    """
     read = values_read(branch, values)
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
     differing = _differing(branch, read)
-    is_proven = bool(differing) or (len({*truths}) == 2 and None not in truths)
+    is_skipped = branch.kind == "skips" and are_of_others
+    is_proven = bool(differing) or is_skipped or (len({*truths}) == 2 and None not in truths)
     if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
         return None
     shown = [
@@ -125,7 +138,7 @@ def _told(
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    if branch.is_true is None and not differing:
+    if branch.is_true is None and not (differing or is_skipped):
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
 
@@ -153,7 +166,7 @@ def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
     Of a call, what ranks compute differs by right: floats are no cause. A loop may read the number of its rank to
     choose its data, which is no cause either.
     """
-    if branch.kind == "loop":
+    if branch.kind in ("loop", "setting"):
         return [name for name in _ordered(branch, read) if "rank" not in name.rpartition(".")[2]]
     if branch.kind == "operand":
         return [name for name in read.differing if read.sides[0][name].startswith((DTENSOR, PROCESS_GROUP))]

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from msgspec import structs
 
 from dynascope.explain.comparison import sentence
-from dynascope.explain.divergences import other_collective, other_gradients
+from dynascope.explain.divergences import alone, other_collective, other_gradients
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
@@ -93,12 +93,14 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
         parting = differing_values(ours, theirs, names, words_at(line.path, line.line))
     else:
         parting = parting_before(ours, theirs, names, at)
-    if parting is None:
+    if parting is None and not any(used):
         return None
-    stack, told = _stack(parting), _told(parting, names)
+    made = ours[0].compile
+    stack = _stack(parting) if parting is not None else [UserFrame(made.path, made.line, made.function)]
+    told = _told(parting, names) if parting is not None else _frozen(used, names)
     if any(used):
         told = f"{told} {other_gradients(*used, (str(numbers[0]), str(numbers[1])))}"
-    function = named(ours[0].compile.function, ours[0].compile.resumes_at)
+    function = named(made.function, made.resumes_at)
     when = f"When {function} was compiled last" if pair.is_newest else f"Compiles of {function} call other collectives"
     return model.RankDifference(
         path=stack[-1].path,
@@ -108,6 +110,29 @@ def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls
         others=str(numbers[1]),
         difference=f"{when}: {told}",
     )
+
+
+def _frozen(used: tuple[list[str], list[str]], names: tuple[str, str]) -> str:
+    """Say that a parameter is frozen in the rank that computes no gradient for it."""
+    parameter, user = (used[0][0], 0) if used[0] else (used[1][0], 1)
+    return f"{readable(parameter)}.requires_grad is True in {names[user]}, and False in {names[1 - user]}."
+
+
+def recompiled_alone(
+    now: Sequence[PartOfCall], earlier: Sequence[PartOfCall], at: tuple[Collective, Collective], ranks: tuple[str, str]
+) -> model.Divergence:
+    """Return the fact that one rank alone compiles a function again.
+
+    It tells where that parts from an earlier compile, the one that the other ranks run; `earlier` is empty where that
+    is not known.
+    """
+    fact, names = alone(now[0], *at, ranks), (f"rank {ranks[0]}", "the earlier compile")
+    parting = parting_before(now, earlier, names, at) if earlier else None
+    if parting is None:
+        return fact
+    stack = _stack(parting) or fact.stack
+    difference = f"{fact.difference} {_told(parting, names)}"
+    return structs.replace(fact, path=stack[-1].path, line=stack[-1].line, stack=stack, difference=difference)
 
 
 def compiled_apart(
@@ -200,9 +225,15 @@ def _cause_told(
 ) -> str | None:
     """Return a sentence about what leads to a difference.
 
-    None for a guard of which only the code can be told.
+    None for a guard of which only the code can be told, and for a value that only one side takes as dynamic.
     """
     is_condition = cause in difference.because
+    if cause.kind == "value":
+        sides = zip((comparison.left, comparison.right), (cause.left, cause.right), strict=True)
+        left, right = (_with_sizes(side, text) for side, text in sides)
+        if left == right:
+            return None
+        cause = structs.replace(cause, left=left, right=right)
     told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
     if told is None:
         return None
@@ -210,6 +241,12 @@ def _cause_told(
     *_, at = _stack_at(comparison.left, cause)
     *_, parts = _stack_at(comparison.left, difference)
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
+
+
+def _with_sizes(compile: TracedCompile, text: str | None) -> str | None:
+    """Return the text of a value with its sizes in the traced call: `f32[8]` for `f32[s77]`."""
+    sizes = {symbol: compile.sizes.get(source, symbol) for symbol, source in compile.symbols.items()}
+    return text and _WORD.sub(lambda found: sizes.get(found[0], found[0]), text)
 
 
 def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Difference]:

@@ -190,7 +190,7 @@ def explained(
         (newest_difference(pair, numbers, (called[0], called[1])) for pair in of_kind) for of_kind in pairs
     )
     plain = (
-        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven)
+        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven, (parting.ours.takes, parting.theirs.takes))
         for is_proven in (True, False)
         if waiting is not None
     )

@@ -36,6 +36,8 @@ class TracedCall(Struct):
     function: FunctionPlace
     number: int
     parts: list[PartOfCall] = field(default_factory=list)
+    callers: tuple[UserFrame, ...] = ()
+    """The user's lines at which the function is called, the innermost last."""
     gradients: dict[str, set[str]] = field(default_factory=dict)
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     is_over: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from dynascope.agent.program.interruption import is_of_program
 from dynascope.agent.program.user_code import is_users
 from dynascope.agent.ranks import parted
 from dynascope.agent.ranks.at_run_time import RunTimeComparison
+from dynascope.agent.ranks.called import users_lines
 from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
 from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
 from dynascope.agent.ranks.newest_calls import NewestCalls
@@ -128,6 +130,7 @@ class RankComparison:
         call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return
+        call.callers = call.callers or users_lines(traceback.walk_stack(sys._getframe()))
         self._newest.keep(call)
         call.is_compared = call.is_compared and found.is_known
         for group, parameters in found.gradients.items():
@@ -169,7 +172,8 @@ class RankComparison:
                 continue
             if exchange.tells(call, group, "alone"):
                 others = ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
-                fact = divergences.alone(call.parts[0], *at, (str(exchange.rank), others))
+                earlier = self._newest.earlier(call)
+                fact = rank_differences.recompiled_alone(call.parts, earlier, at, (str(exchange.rank), others))
                 self._add(call, fact, facts)
                 exchange.leave_divergence(call, group, fact)
             return

@@ -8,10 +8,10 @@ import sys
 import time
 import traceback
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from dynascope.agent.internals.distributed_values import text_of
@@ -23,7 +23,7 @@ _MOST_NAMES = 48
 """The most names that are read in a frame."""
 _LONGEST = 60
 """The most characters of a value."""
-_MOST_ATTRIBUTES = 96
+_MOST_ATTRIBUTES = 128
 """The most attributes of objects that are read in a frame."""
 _MOST_LOCALS = 256
 """The most local variables of a frame that are looked at, whether or not the code reads them there."""
@@ -80,14 +80,15 @@ class _Locals:
         return _texts(read.items()) | self._distributed()
 
     def attributes(self) -> dict[str, str]:
-        """Return the values of attributes of objects."""
-        found = _texts(
-            (f"{name}.{attribute}", value)
-            for name, own in self._owned.items()
-            for attribute, value in islice(own.items(), _MOST_ATTRIBUTES)
-            if not attribute.startswith("_")
+        """Return the values of attributes of objects, and of attributes of these."""
+        direct = {f"{name}.{each}": value for name, own in self._owned.items() for each, value in _public(own)}
+        inner = (
+            (f"{name}.{each}", value)
+            for name, part in direct.items()
+            if _is_of_program(part)
+            for each, value in _public(_own(part))
         )
-        return dict(islice(found.items(), _MOST_ATTRIBUTES))
+        return dict(islice(_texts(chain(direct.items(), inner)).items(), _MOST_ATTRIBUTES))
 
     def _distributed(self) -> dict[str, str]:
         """Return the texts of process groups, meshes and DTensors."""
@@ -192,6 +193,10 @@ def _is_of_program(value: Any) -> bool:
     if issubclass(kind, _PLAIN):
         return False
     return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
+
+
+def _public(own: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in islice(own.items(), _MOST_ATTRIBUTES) if not name.startswith("_"))
 
 
 def _texts(values: Iterable[tuple[str, Any]]) -> dict[str, str]:

@@ -38,6 +38,15 @@ class NewestCalls:
             if len(self._calls) > _KEPT:
                 del self._calls[next(iter(self._calls))]
 
+    def earlier(self, call: TracedCall) -> Sequence[PartOfCall]:
+        """Return the compiles of an earlier call with the collectives of the one before."""
+        texts = [each.text for each in call.earlier[-1]] if call.earlier else []
+        with self._lock:
+            for (name, called), each in reversed(self._calls.items()):
+                if each is not call and name == call.parts[0].name and [*called] == texts:
+                    return each.parts
+        return ()
+
     def newest(self) -> list[NewestCall]:
         """Return the calls, the latest first."""
         with self._lock:
@@ -63,7 +72,7 @@ def newest_of(store: Any, rank: int) -> list[NewestCall]:
 def left_of(call: TracedCall, parts: Sequence[PartOfCall]) -> NewestCall:
     """Return what is left of some compiles of a call."""
     function, gradients = call.function, {group: sorted(used) for group, used in call.gradients.items()}
-    return NewestCall(function.path, function.line, function.name, [*parts], gradients)
+    return NewestCall(function.path, function.line, function.name, [*parts], gradients, call.callers)
 
 
 def _key(rank: int) -> str:

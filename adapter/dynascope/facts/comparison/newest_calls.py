@@ -27,6 +27,8 @@ class NewestCall(msgspec.Struct, array_like=True):
     parts: list[PartOfCall]
     gradients: dict[str, list[str]] = {}
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
+    callers: tuple[UserFrame, ...] = ()
+    """The user's lines at which the function was called, the innermost last."""
 
     @property
     def name(self) -> PartName:
@@ -94,10 +96,11 @@ def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[N
     return stack
 
 
-def called_in_graph(called: Called, group: str, calls: Iterable[NewestCall]) -> Called | None:
+def called_in_graph(called: Called, group: str, calls: Sequence[NewestCall]) -> Called | None:
     """Return the first collective in graphs of a function that another rank runs uncompiled.
 
-    It is one of a process group, with the lines of the uncompiled one up to the function; None if it is alike.
+    It is one of a process group, with the lines of the uncompiled one up to the function; None if it is alike. Without
+    such it is the first in graphs of the only function that calls any.
     """
     for at, frame in reversed([*enumerate(called.stack)]):
         for part in (part for call in calls for part in call.parts):
@@ -109,7 +112,21 @@ def called_in_graph(called: Called, group: str, calls: Iterable[NewestCall]) -> 
                     is_alike = kinds_of([each.operation]) & kinds_of([called.operation]) and stack == called.stack
                     found = structs.replace(called, operation=each.operation, takes=each.takes, stack=stack)
                     return None if is_alike else found
-    return None
+    return _called_in_only_graph(called, group, calls)
+
+
+def _called_in_only_graph(called: Called, group: str, calls: Iterable[NewestCall]) -> Called | None:
+    """Return the first collective of the only function with such, at the lines of its call."""
+    found = [
+        (call, each)
+        for call in calls
+        for each in [one for part in call.parts for one in part.collectives if one.group == group][:1]
+    ]
+    if len({call.name for call, _ in found}) != 1:
+        return None
+    call, each = found[0]
+    stack = (*call.callers, *map(_unqualified, each.stack))
+    return structs.replace(called, operation=each.operation, takes=each.takes, stack=stack)
 
 
 def _unqualified(frame: UserFrame) -> UserFrame:

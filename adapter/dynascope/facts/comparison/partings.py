@@ -60,16 +60,20 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
 def value_read(
     left: TracedCompile, right: TracedCompile, lines: Sequence[UserFrame]
 ) -> tuple[Comparison, Difference] | None:
-    """Return the latest value that differs and that a line, or its function, reads."""
+    """Return the latest value that differs and that a line reads, else its function."""
     words = {word for line in lines for word in words_at(line.path, line.line)}
     functions = {(line.path, line.function.rpartition(".")[2]) for line in lines}
-    found: tuple[Comparison, Difference] | None = None
+    at_lines: tuple[Comparison, Difference] | None = None
+    in_functions: tuple[Comparison, Difference] | None = None
     for comparison, _, _ in _up_to_branches(left, right):
         for each in comparison.decided:
-            is_read = each.name in words or _function(each.place) in functions
-            if is_read and None not in (each.left, each.right):
-                found = comparison, each
-    return found
+            if None in (each.left, each.right):
+                continue
+            if each.name in words:
+                at_lines = comparison, each
+            elif _function(each.place) in functions:
+                in_functions = comparison, each
+    return at_lines or in_functions
 
 
 def _up_to_branches(

@@ -28,10 +28,11 @@ from dynascope.facts.comparison.plain_code import (
 from dynascope.facts.user_stack import UserFrame
 
 _Loop = ast.While | ast.For
-Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call", "operand"]
+Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call", "operand", "setting"]
 """`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
 element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both
-ranks; `operand`: the line of one, for a process group or a DTensor that it reads."""
+ranks; `operand`: the line of one, for a process group or a DTensor that it reads; `setting`: a statement in a loop, for
+an attribute or element that it reads."""
 
 
 PROCESS_GROUP = "the process group"
@@ -90,8 +91,11 @@ def names_read(path: str, line: int) -> list[str]:
     conditions = [name for node in branches_of(function) for name in names_in(condition_of(node))]
     way = [step.node for step in way_to(function, line)]
     around = [name for node in way for name in _bound_there(node)]
-    handlers = [name for node in statements_of(function) if isinstance(node, ast.Try) for name in _handled(node)]
-    return [*dict.fromkeys([*conditions, *around, *handlers, *_read_at(way)])]
+    statements = statements_of(function)
+    handlers = [name for node in statements if isinstance(node, ast.Try) for name in _handled(node)]
+    loops = (node for node in statements if isinstance(node, _Loop))
+    settings = [name for loop in loops for node in statements_of(loop) for name in _settings_in(node)]
+    return [*dict.fromkeys([*conditions, *around, *handlers, *_read_at(way), *settings])]
 
 
 @lru_cache(1024)
@@ -137,6 +141,7 @@ def branches_apart(
     for loop in loops:
         found += [*_leaving(loop, frames[0]), *_handlers(loop, frames[0])]
         found.append(_branch(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
+        found += _settings(loop, frames[0])
     return found + [_branch(node, frames[0], None) for node in exits]
 
 
@@ -198,6 +203,29 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
                 reads = [*_bound_there(node), *loop.reads]
                 loops.append(loop._replace(side=side, reads=reads))
     yield from loops
+    for frame in frames:
+        for node, is_true in _way(frame):
+            if isinstance(node, _Loop) and is_true:
+                yield from (each._replace(side=side) for each in _settings(node, frame))
+
+
+def _settings(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the statements in a loop that read attributes and elements."""
+    for node in statements_of(loop):
+        if reads := [*dict.fromkeys(_settings_in(node))]:
+            yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
+
+
+def _settings_in(node: ast.stmt) -> Iterator[str]:
+    """Yield the attributes and elements that a statement reads to compute or to decide."""
+    read: list[ast.AST] = []
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        read = [node.value]
+    elif isinstance(node, ast.If | ast.While):
+        read = [node.test]
+    elif isinstance(node, Entering):
+        read = [item.context_expr for item in node.items]
+    yield from (name for each in read for name in names_in(each) if "." in name or "[" in name)
 
 
 def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
