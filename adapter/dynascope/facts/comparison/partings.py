@@ -18,6 +18,7 @@ _FARTHEST = 10_000
 """The most lines that either traces between a branch and the line at which both meet again."""
 
 _SETTING = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\[)")
+_FRACTION = re.compile(r"(?<![\w.])\d+(\.\d|e-?\d)")
 _TENSOR = re.compile(r"[a-z]+\d*(?:_\w+)?\[")
 """How the text of a tensor begins: `f32[8, 16]`."""
 
@@ -60,20 +61,20 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
 def value_read(
     left: TracedCompile, right: TracedCompile, lines: Sequence[UserFrame]
 ) -> tuple[Comparison, Difference] | None:
-    """Return the latest value that differs and that a line reads, else its function."""
+    """Return the latest value that differs and that a line reads, else its function.
+
+    Tensors and fractions come last: they differ in ranks that do the same.
+    """
     words = {word for line in lines for word in words_at(line.path, line.line)}
     functions = {(line.path, line.function.rpartition(".")[2]) for line in lines}
-    at_lines: tuple[Comparison, Difference] | None = None
-    in_functions: tuple[Comparison, Difference] | None = None
+    found: dict[tuple[bool, bool], tuple[Comparison, Difference]] = {}
     for comparison, _, _ in _up_to_branches(left, right):
         for each in comparison.decided:
-            if None in (each.left, each.right):
-                continue
-            if each.name in words:
-                at_lines = comparison, each
-            elif _function(each.place) in functions:
-                in_functions = comparison, each
-    return at_lines or in_functions
+            is_at_line = each.name in words
+            if each.left and each.right and (is_at_line or _function(each.place) in functions):
+                is_data = any(_TENSOR.match(side) or _FRACTION.search(side) for side in (each.left, each.right))
+                found[is_data, not is_at_line] = comparison, each
+    return found[min(found)] if found else None
 
 
 def _up_to_branches(
