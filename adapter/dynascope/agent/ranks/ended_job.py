@@ -35,7 +35,7 @@ def parted(folder: Path, has_aborted: bool = False) -> tuple[int, Divergence] | 
         found = _by_calls([_with_reduction(each) for each in ranks])
     if found is not None:
         return found if found[1].line else None
-    return _by_graphs(folder, ranks) or _by_compiles(folder, ranks) if is_of_collective else None
+    return _by_compiles(folder, ranks) or _by_graphs(folder, ranks) if is_of_collective else None
 
 
 def _by_calls(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
