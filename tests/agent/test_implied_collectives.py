@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from dynascope.agent.internals.graph.collectives import collectives_of
+import torch.distributed._functional_collectives as functional
+from dynascope.agent.internals.graph.collectives import collectives_of, has_hidden_collectives
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -38,6 +39,41 @@ def told(mesh: DeviceMesh, function: Callable[[Any], Any], placements: list[Any]
     torch.compile(function, backend=backend, fullgraph=True)(distribute_tensor(torch.ones(5, 8), mesh, placements))
     groups = {mesh.get_group(name).group_name: name for name in ("data", "model")}
     return [(each.operation, each.takes, groups[each.group]) for each in collectives_of(graphs[0], lambda path: True)]
+
+
+class Summed(torch.autograd.Function):
+    """The sum over all ranks, as tensor parallel layers compute it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return functional.all_reduce(x, "sum", dist.group.WORLD)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return functional.all_reduce(gradient, "max", dist.group.WORLD)
+
+
+def test_forwards_of_autograd_functions_are_in_their_place(mesh: DeviceMesh) -> None:
+    torch._dynamo.reset()
+    graphs: list[Any] = []
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        before = functional.all_reduce(x, "min", dist.group.WORLD)
+        return before + Summed.apply(x * 2).sum() + functional.all_reduce(y, "max", dist.group.WORLD).sum()
+
+    def backend(graph_module: Any, inputs: object) -> Any:
+        graphs.append(graph_module)
+        return graph_module
+
+    torch.compile(function, backend=backend)(torch.ones(3, requires_grad=True), torch.ones(4))
+    made = collectives_of(graphs[0], lambda path: path == __file__)
+    assert [(each.operation, each.takes, each.inputs) for each in made] == [
+        ("all_reduce(min)", "f32[3]", ("L_x_",)),
+        ("all_reduce(sum)", "f32[3]", ("L_x_",)),
+        ("all_reduce(max)", "f32[4]", ("L_y_",)),
+    ]
+    assert made[1].stack[-1].line == Summed.forward.__code__.co_firstlineno + 2
+    assert not has_hidden_collectives(graphs[0])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
 from dynascope.explain.plain_differences import frozen_difference, plain_difference
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart, names_read
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart, elements_read, names_read
 from dynascope.facts.user_stack import UserFrame
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
@@ -339,6 +339,24 @@ def test_a_group_or_a_placement_is_told_where_nothing_leads_to_the_line(trainer:
         sides = frames(trainer, ("step", {"task": one})), frames(trainer, ("step", {"task": other}))
         told = told_of(trainer, [("step", 20)], [("step", 21)], sides)
         assert told == (20, f"task is {one} in rank 0, and {other} in rank 1.")
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("call(sums[name])", ("name", "part")),
+        ("flat = part.grad.reshape(-1) / 2; call(flat)", ("name", "part")),
+        ("kept = sums[name]; call(kept)", ("name", "part")),
+        ("made = evaluated(part); call(made)", ()),
+        ("call(other)", ()),
+    ],
+)
+def test_elements_of_a_loop_are_known_where_a_line_reads_a_part_of_one(
+    tmp_path: Path, body: str, names: tuple[str, ...]
+) -> None:
+    lines = "\n        ".join(body.split("; "))
+    (tmp_path / "sums.py").write_text(f"def average(sums):\n    for name, part in sums.items():\n        {lines}\n")
+    assert elements_read(str(tmp_path / "sums.py"), 3 + body.count("; ")) == names
 
 
 def test_a_statement_of_a_loop_is_told_that_reads_another_setting(tmp_path: Path) -> None:

@@ -265,7 +265,14 @@ def _collectives_told(
         return (None, None), divergences.other_gradients(*each.gradients, ranks)
     if not each.is_reordered:
         return (None, None), ""
-    pairs = zip(mine, their, strict=False)
-    return next((pair for pair in pairs if pair[0].inputs != pair[1].inputs), (None, None)), divergences.other_order(
-        mine, their, ranks
-    )
+    pairs = [*zip(mine, their, strict=False)]
+    of_others = (pair for told in (_inputs_of, _computed_of) for pair in pairs if told(pair[0]) != told(pair[1]))
+    return next(of_others, (None, None)), divergences.other_order(mine, their, ranks)
+
+
+def _inputs_of(collective: Collective) -> object:
+    return collective.inputs
+
+
+def _computed_of(collective: Collective) -> object:
+    return collective.computed if not (collective.after or collective.packed) else ""

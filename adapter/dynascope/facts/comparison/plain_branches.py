@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
@@ -100,12 +100,36 @@ def names_read(path: str, line: int) -> list[str]:
 
 @lru_cache(1024)
 def elements_read(path: str, line: int) -> tuple[str, ...]:
-    """Return the target names of `for` loops around a line that reads one of them."""
+    """Return the target names of `for` loops around a line that reads one of them, or a part of it."""
     function = function_at(path, [line])
     way = way_to(function, line) if function is not None else []
-    names = [name for step in way if step.is_true for name in _bound_there(step.node)]
-    read = {each.id for each in ast.walk(way[-1].node) if isinstance(each, ast.Name)} if names else set()
-    return tuple(names) if not read.isdisjoint(names) and not hasattr(way[-1].node, "body") else ()
+    loops = [step.node for step in way if step.is_true and isinstance(step.node, ast.For)]
+    names = [name for loop in loops for name in _bound_there(loop)]
+    if not names or hasattr(way[-1].node, "body"):
+        return ()
+    parts = {*names}
+    for node in statements_of(loops[0]):
+        if isinstance(node, ast.Assign) and node.lineno < line and _is_part(node.value, parts):
+            parts |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    read = {each.id for each in ast.walk(way[-1].node) if isinstance(each, ast.Name)}
+    return () if read.isdisjoint(parts) else tuple(names)
+
+
+def _is_part(node: ast.expr, names: Container[str]) -> bool:
+    """Whether an expression is one of some names, or an attribute, element or result of a method of one.
+
+    What a function makes of it is none: `evaluated(batch)`.
+    """
+    match node:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Attribute(value=value) | ast.Call(func=ast.Attribute(value=value)):
+            return _is_part(value, names)
+        case ast.Subscript(value=value, slice=index):
+            return _is_part(value, names) or _is_part(index, names)
+        case ast.BinOp(left=left, right=right):
+            return _is_part(left, names) or _is_part(right, names)
+    return False
 
 
 def branches_apart(

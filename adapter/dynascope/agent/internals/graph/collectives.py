@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
 from msgspec import structs
@@ -36,23 +36,57 @@ _MOST_VISITS = 2_000_000
 def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[Collective]:
     """Return the collectives of a graph, in order, each with its lines in files that `is_users`."""
     nodes = graph_module.graph.nodes
-    found = [(node, implied) for node in nodes for implied in _implied(node)]
+    found = [*_called_in(graph_module)]
     reads_inputs = len(found) * len(nodes) <= _MOST_VISITS
     computed = _computed(nodes) if len(found) > 1 else {}
-    made = [_collective(node, implied, is_users, reads_inputs, computed) for node, implied in found]
+    made = [_collective(call, is_users, reads_inputs, computed) for call in found]
     if len(made) < 2:
         return made
-    after = _after(nodes, zip((node for node, _ in found), made, strict=True))
+    after = _after(nodes, zip((call.of_graph for call in found), made, strict=True))
     return [structs.replace(each, after=text) for each, text in zip(made, after, strict=True)]
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
     """Whether the body of an operator calls one: of `torch.cond`, or of a checkpoint.
 
-    It may run in another order than it is traced in, or never.
+    It may run in another order than it is traced in, or never. That of an autograd function runs where it is called,
+    and its backward in the backward.
     """
-    bodies = [each for each in graph_module.modules() if each is not graph_module and hasattr(each, "graph")]
-    return any(True for body in bodies for node in body.graph.nodes for _ in _implied(node))
+    known = {id(body) for module in graph_module.modules() for body in _bodies_of_autograd(module)}
+    bodies = [each for each in graph_module.modules() if each is not graph_module and id(each) not in known]
+    return any(True for body in bodies if hasattr(body, "graph") for node in body.graph.nodes for _ in _implied(node))
+
+
+class _Call(NamedTuple):
+    """A node that communicates."""
+
+    node: Any
+    of_graph: Any
+    """The node of the outer graph, which calls the function that it is in."""
+    implied: Redistribution | None
+
+
+def _called_in(module: Any) -> Iterator[_Call]:
+    """Yield the nodes of a graph that communicate, with those of forwards of autograd functions."""
+    for node in module.graph.nodes:
+        yield from (_Call(node, node, implied) for implied in _implied(node))
+        for forward in _bodies_of(module, node)[:1]:
+            yield from (each._replace(of_graph=node) for each in _called_in(forward))
+
+
+def _bodies_of_autograd(module: Any) -> Iterator[Any]:
+    nodes = module.graph.nodes if hasattr(module, "graph") else ()
+    return (body for node in nodes for body in _bodies_of(module, node))
+
+
+def _bodies_of(module: Any, node: Any) -> list[Any]:
+    """Return the forward and backward of an autograd function that a node calls.
+
+    `torch._functorch.autograd_function.autograd_function_apply` (2.3) takes both first.
+    """
+    if node.op != "call_function" or _name_of_target(node.target) != "autograd_function_apply":
+        return []
+    return [getattr(module, each.target) for each in node.args[:2] if getattr(each, "op", "") == "get_attr"]
 
 
 def sends_or_receives(graph_module: Any) -> bool:
@@ -96,23 +130,20 @@ def _implied(node: Any) -> list[Redistribution | None]:
 
 
 def _collective(
-    node: Any,
-    implied: Redistribution | None,
-    is_users: Callable[[str], bool],
-    reads_inputs: bool,
-    computed: Mapping[Any, str],
+    call: _Call, is_users: Callable[[str], bool], reads_inputs: bool, computed: Mapping[Any, str]
 ) -> Collective:
+    node, of_graph, implied = call
     operation, group, takes = _called(node) if implied is None else (*implied[:2], _tensor(implied.tensor, 0))
     places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
     return Collective(
         operation=operation,
         group=group,
         takes=takes,
-        inputs=tuple(sorted(_inputs(node))) if reads_inputs else (),
+        inputs=tuple(sorted(_inputs(of_graph))) if reads_inputs else (),
         stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
-        computed=" ".join(computed.get(each, "") for each in input_nodes(node)),
-        packed=_packed(node) if reads_inputs else (),
+        computed=" ".join(computed.get(each, "") for each in input_nodes(of_graph)),
+        packed=_packed(of_graph) if reads_inputs else (),
     )
 
 
@@ -187,6 +218,11 @@ def _name_of_target(target: Any) -> str:
     return target if isinstance(target, str) else str(getattr(target, "__name__", type(target).__qualname__))
 
 
+def _is_body(node: Any) -> bool:
+    """Whether it is the forward or backward of an autograd function."""
+    return node.op == "get_attr" and hasattr(getattr(node.graph.owning_module, str(node.target), None), "graph")
+
+
 def _packed(node: Any) -> tuple[str, ...]:
     """Return the inputs of the graph for each of the tensors that a collective takes as one."""
     seen, waiting = {node}, deque([node])
@@ -207,7 +243,7 @@ def _inputs(node: Any) -> set[str]:
     seen, waiting = {node}, [node]
     while waiting:
         each = waiting.pop()
-        if each.op in ("placeholder", "get_attr"):
+        if each.op in ("placeholder", "get_attr") and not _is_body(each):
             found.add(input_expression(each) or str(each.target))
         for taken in input_nodes(each):
             if taken not in seen:
