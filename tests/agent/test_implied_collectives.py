@@ -76,6 +76,23 @@ def test_forwards_of_autograd_functions_are_in_their_place(mesh: DeviceMesh) -> 
     assert not has_hidden_collectives(graphs[0])
 
 
+def test_split_sizes_are_those_of_the_traced_call(mesh: DeviceMesh) -> None:
+    torch._dynamo.reset()
+    graphs: list[Any] = []
+
+    def function(x: torch.Tensor, taken: list[int]) -> torch.Tensor:
+        half = x.size(0) // 4
+        return functional.all_to_all_single(x, taken, [half] * 4, dist.group.WORLD)
+
+    def backend(graph_module: Any, inputs: object) -> Any:
+        graphs.append(graph_module)
+        return graph_module
+
+    torch.compile(function, backend=backend, dynamic=True)(torch.ones(8, 2), [1, 2, 3, 4])
+    (made,) = collectives_of(graphs[0], lambda path: path == __file__)
+    assert made.splits == ((2, 2, 2, 2), (1, 2, 3, 4))
+
+
 @pytest.mark.parametrize(
     ("function", "collectives"),
     [

@@ -24,7 +24,7 @@ from dynascope.facts.ended_ranks import EndedRank, RankFile, RankProcess
 from dynascope.facts.user_stack import UserFrame
 from msgspec import structs
 
-from tests.unit.test_rank_sentences import PATH, REDUCE, part
+from tests.unit.test_rank_sentences import PATH, REDUCE, Row, part
 
 
 def call(*parts: PartOfCall, gradients: dict[str, list[str]] | None = None) -> NewestCall:
@@ -75,14 +75,14 @@ def test_operations_of_graphs_are_known_at_run_time(operation: str, kinds: set[s
 def test_parameters_that_one_rank_uses_are_told_with_the_branch() -> None:
     ours, theirs = (part([10, 11, 12, after], [], []) for after in (14, 13))
     pair = PairOfCalls([ours], [theirs], True, ({"0": ["a", "b"]}, {"0": ["a"]}))
-    found = rank_differences.compiled_apart(pair, (1, 0), ("1", "0, 2"), {"0"})
+    found = rank_differences.compiled_apart(pair, (1, 0), ("1", "0, 2"), {"0": (1, 0)})
     assert found is not None and (found.line, found.ranks, found.others) == (12, "1", "0, 2")
     assert found.difference == (
         "When step was compiled last: Rank 1 goes on at line 14 next, and rank 0 goes on at line 13."
     )
     assert found.collectives.startswith("Rank 1 uses b, which ranks 0, 2 do not:")
     alike = PairOfCalls([ours], [theirs], True, ({"0": ["a"]}, {"0": ["a"]}))
-    assert rank_differences.compiled_apart(alike, (1, 0), ("1", "0"), {"0"}) is None
+    assert rank_differences.compiled_apart(alike, (1, 0), ("1", "0"), {"0": (1, 0)}) is None
 
 
 def test_an_earlier_compile_is_compared_whose_collectives_the_other_rank_never_calls() -> None:
@@ -132,6 +132,23 @@ def test_one_that_compiles_again_alone_is_compared_with_the_compile_before() -> 
         "13."
     )
     assert rank_differences.recompiled_alone([now], [], (REDUCE, other), ("1", "0, 2")).line == 13
+
+
+def test_an_all_to_all_is_told_in_which_one_rank_sends_more_than_the_other_takes() -> None:
+    rows: list[Row] = [(1, "value", "capacity", "20")]
+    ours, theirs = part([10, 11, 12], rows), part([10, 11, 12], [(*rows[0][:3], "16")])
+    for each, size in ((ours, 20), (theirs, 16)):
+        made = Collective(
+            "all_to_all_single", "0", "f32[?, 4]", splits=((size, size), (size, size)), stack=REDUCE.stack
+        )
+        each.collectives[:] = [made]
+    pair = PairOfCalls([ours], [theirs], False)
+    fact = rank_differences.compiled_apart(pair, (0, 1), ("0", "1"), {"0": (0, 1)})
+    assert fact is not None and fact.line == 11
+    assert fact.difference == "When step was compiled last: capacity is 20 in rank 0, and 16 in rank 1."
+    assert "all_to_all_single(input_split_sizes=[20, 20])" in fact.collectives
+    assert "all_to_all_single(output_split_sizes=[16, 16])" in fact.collectives
+    assert rank_differences.compiled_apart(pair, (0, 1), ("0", "1"), {"1": (0, 1)}) is None
 
 
 def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from msgspec import structs
@@ -22,6 +22,7 @@ from dynascope.facts.comparison.ranks import (
     PartOfCall,
     differing_values,
     first_apart,
+    first_unmatched,
     parting_before,
 )
 from dynascope.facts.comparison.trail import TracedCompile
@@ -67,16 +68,19 @@ def rank_difference(
     )
 
 
-def newest_difference(pair: PairOfCalls, numbers: tuple[int, int], called: Calls) -> model.RankDifference | None:
+def newest_difference(
+    pair: PairOfCalls, numbers: tuple[int, int], called: Calls, at: Calls | None = None
+) -> model.RankDifference | None:
     """Return where the newest compiles of a function part, if they lead to what ranks call.
 
-    `pair` are the compiles of both ranks, and whether they call the collectives or are called there.
+    `pair` are the compiles of both ranks, and whether they call the collectives or are called there. `at` are their
+    collectives that differ; the first by default.
     """
     ours, theirs, is_there = pair[:3]
     group = next(each.group for each in called if each is not None)
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     of_group = [[one for part in side for one in part.collectives if one.group == group] for side in (ours, theirs)]
-    at = first_apart(*of_group)
+    at = at or first_apart(*of_group)
     if at is not None and _kinds(at).isdisjoint(_kinds(called)):
         return None
     used = pair.used_by_one(group) if at is None and "all_reduce" in _kinds(called) else ([], [])
@@ -136,24 +140,25 @@ def recompiled_alone(
 
 
 def compiled_apart(
-    pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str], groups: Container[str]
+    pair: PairOfCalls, numbers: tuple[int, int], ranks: tuple[str, str], groups: Mapping[str, tuple[int, int]]
 ) -> model.Divergence | None:
     """Return where the newest compiles of a function part.
 
     None where they call the same collectives, and use the same parameters. `numbers` are the ranks of both sides,
-    `ranks` all that do the same, and `groups` the process groups to which both belong.
+    `ranks` all that do the same, and `groups` the process groups to which both belong, with their places there.
     """
     sides = [
         [one for part in side for one in part.collectives if one.group in groups] for side in (pair.ours, pair.theirs)
     ]
     gradients = [group for group in pair.gradients[0] if group in groups]
     for group in dict.fromkeys([*(one.group for side in sides for one in side), *gradients]):
-        at = first_apart(*([one for one in side if one.group == group] for side in sides))
+        ours, theirs = ([one for one in side if one.group == group] for side in sides)
+        at = first_apart(ours, theirs) or first_unmatched(ours, theirs, groups.get(group, (0, 0)))
         used = pair.used_by_one(group) if at is None else ([], [])
         if at is None and not any(used):
             continue
         called = at or (Collective("all_reduce", group, ""), None)
-        found = newest_difference(pair, numbers, called)
+        found = newest_difference(pair, numbers, called, at)
         if found is not None:
             told = other_collective(*called, ranks) if at is not None else other_gradients(*used, ranks)
             of_both = other_gradients(*used, (str(numbers[0]), str(numbers[1]))) if any(used) else ""

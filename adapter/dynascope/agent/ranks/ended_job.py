@@ -125,6 +125,8 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
         (number, [each for each in made if _called(made[each], name, common) == _called(made[number], name, common)])
         for number in (rank, other)
     ]
+    if sides[0][1] == sides[1][1]:  # they differ in what they split
+        sides = [(number, [number]) for number in (rank, other)]
     if len(sides[0][1]) > len(sides[1][1]):
         sides, pair = sides[::-1], pair.turned()
     (few, ours), (many, theirs) = sides
@@ -132,9 +134,10 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
     return None if fact is None else (few, fact)
 
 
-def _common(groups: Mapping[int, Mapping[str, object]], rank: int, other: int) -> set[str]:
-    """Return the process groups to which two ranks belong."""
-    return {*groups[rank]} & {*groups[other]}
+def _common(groups: Mapping[int, Mapping[str, tuple[int, ...]]], rank: int, other: int) -> dict[str, tuple[int, int]]:
+    """Return the process groups to which two ranks belong, with their places there."""
+    both = ((name, ranks) for name, ranks in groups[rank].items() if name in groups[other])
+    return {name: (ranks.index(rank), ranks.index(other)) for name, ranks in both}
 
 
 def _called(calls: Sequence[NewestCall], name: PartName, groups: Container[str]) -> object:

@@ -133,17 +133,32 @@ def first_unmatched_splits(
     `places` are those of both ranks in the group. Each side tells its sizes.
     """
     for our, their in _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls}):
-        for one, other, (own, others) in ((our, their, places), (their, our, places[::-1])):
-            sent, taken = one.splits[0], other.splits[1]
-            if max(places) < min(len(sent), len(taken)) and sent[others] != taken[own]:
-                sender = _telling(one, "input_split_sizes", sent)
-                receiver = _telling(other, "output_split_sizes", taken)
-                return (sender, receiver) if one is our else (receiver, sender)
+        if (sizes := unmatched_splits(our.splits, their.splits, places)) is not None:
+            one, other = (
+                structs.replace(each, operation=f"{each.operation}({told})")
+                for each, told in zip((our, their), sizes, strict=True)
+            )
+            return one, other
     return None
 
 
-def _telling(called: Called, name: str, sizes: Sequence[int]) -> Called:
-    return structs.replace(called, operation=f"{called.operation}({name}={[*sizes]})")
+def unmatched_splits(ours: Splits, theirs: Splits, places: tuple[int, int]) -> tuple[str, str] | None:
+    """Return the split sizes of which one rank sends more or less than the other takes, if any.
+
+    `places` are those of both ranks in the group. A negative size is not known.
+    """
+    for sent, taken, (own, others), is_ours in (
+        (ours[0], theirs[1], places, True),
+        (theirs[0], ours[1], places[::-1], False),
+    ):
+        if (
+            max(places) < min(len(sent), len(taken))
+            and sent[others] != taken[own]
+            and min(sent[others], taken[own]) >= 0
+        ):
+            told = f"input_split_sizes={[*sent]}", f"output_split_sizes={[*taken]}"
+            return told if is_ours else told[::-1]
+    return None
 
 
 def _differs_by_number(ours: Sequence[Called], theirs: Sequence[Called]) -> bool:

@@ -100,7 +100,7 @@ def names_read(path: str, line: int) -> list[str]:
 
 @lru_cache(1024)
 def elements_read(path: str, line: int) -> tuple[str, ...]:
-    """Return the target names of `for` loops around a line that reads one of them, or a part of it."""
+    """Return the target names of `for` loops around a line that reads one, or a part of it."""
     function = function_at(path, [line])
     way = way_to(function, line) if function is not None else []
     loops = [step.node for step in way if step.is_true and isinstance(step.node, ast.For)]
@@ -116,9 +116,9 @@ def elements_read(path: str, line: int) -> tuple[str, ...]:
 
 
 def _is_part(node: ast.expr, names: Container[str]) -> bool:
-    """Whether an expression is one of some names, or an attribute, element or result of a method of one.
+    """Whether an expression is one of some names, or a part of one.
 
-    What a function makes of it is none: `evaluated(batch)`.
+    It is an attribute, an element or the result of a method. What a function makes of it is none: `evaluated(batch)`.
     """
     match node:
         case ast.Name(id=name):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from msgspec import Struct, structs
 
 from dynascope.facts import model
+from dynascope.facts.comparison.called import Splits, unmatched_splits
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
 from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, value_read
 from dynascope.facts.comparison.recorded import traced
@@ -63,6 +64,8 @@ class Collective(Struct, frozen=True, array_like=True):
     """A digest of the collectives, of all groups, from whose results that tensor is computed; "" without such."""
     packed: tuple[str, ...] = ()
     """Where that tensor is several in one (`torch.cat`), the inputs of the graph from which each is computed."""
+    splits: Splits = ((), ())
+    """How much an all-to-all sends to each rank, and how much it takes from each, in the traced call."""
 
     @property
     def text(self) -> str:
@@ -210,6 +213,23 @@ def first_apart(
     return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
 
 
+def first_unmatched(
+    ours: Sequence[Collective], theirs: Sequence[Collective], places: tuple[int, int]
+) -> tuple[Collective, Collective] | None:
+    """Return the first all-to-all in which one rank sends more or less than the other takes.
+
+    `places` are those of both ranks in the group. Each side tells its sizes.
+    """
+    for our, their in zip(ours, theirs, strict=False):
+        if (sizes := unmatched_splits(our.splits, their.splits, places)) is not None:
+            one, other = (
+                structs.replace(each, operation=f"{each.operation}({told})")
+                for each, told in zip((our, their), sizes, strict=True)
+            )
+            return one, other
+    return None
+
+
 def parting_before(
     ours: Sequence[PartOfCall],
     theirs: Sequence[PartOfCall],
@@ -225,7 +245,7 @@ def parting_before(
         return first_parting(ours, theirs, names)
     sides = _merged(names[0], ours), _merged(names[1], theirs)
     if at[0] is not None and at[1] is not None and at[0].stack == at[1].stack:
-        texts = [" ".join([each.text, *each.inputs]) for each in at if each is not None]
+        texts = [" ".join([each.text, *each.inputs]) if not any(each.splits) else "" for each in at if each is not None]
         is_same = texts[0] == texts[1]  # what is computed of the same inputs is another tensor
         found = value_read(*sides, at[0].stack) if is_same else value_of(*sides, (texts[0], texts[1]))
     else:

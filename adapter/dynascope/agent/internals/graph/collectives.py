@@ -15,6 +15,7 @@ from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
 from dynascope.agent.internals.graph.redistributions import Redistribution, redistributions_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
+from dynascope.facts.comparison.called import Splits
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.user_stack import UserFrame
 
@@ -144,7 +145,26 @@ def _collective(
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
         computed=" ".join(computed.get(each, "") for each in input_nodes(of_graph)),
         packed=_packed(of_graph) if reads_inputs else (),
+        splits=_splits(node) if implied is None else ((), ()),
     )
+
+
+def _splits(node: Any) -> Splits:
+    """Return the input and the output split sizes of an all-to-all, in the traced call.
+
+    `_c10d_functional.all_to_all_single` (2.1) takes the latter first.
+    """
+    if not _name_of_target(node.target).startswith(_UNEVEN) or len(node.args) < 3:
+        return (), ()
+    taken, sent = ([_hint(each) for each in sizes] if isinstance(sizes, list) else [] for sizes in node.args[1:3])
+    return tuple(sent), tuple(taken)
+
+
+def _hint(size: Any) -> int:
+    """Return a size in the traced call; -1 where only the graph knows it."""
+    value = example_of(size) if isinstance(size, torch.fx.Node) else size
+    hint = value if isinstance(value, int) else getattr(getattr(value, "node", None), "hint", None)
+    return hint if isinstance(hint, int) else -1
 
 
 def _called(node: Any) -> tuple[str, str, str]:
