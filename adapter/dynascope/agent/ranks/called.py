@@ -16,7 +16,8 @@ from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
 from dynascope.facts.comparison.called import Called, CalledInGroup
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt, elements_read
+from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
 

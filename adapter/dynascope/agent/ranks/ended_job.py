@@ -13,7 +13,8 @@ from dynascope.explain import divergences
 from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
-from dynascope.facts.comparison.plain_branches import ValuesAt, elements_read
+from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
 from dynascope.facts.model import Divergence

@@ -17,7 +17,8 @@ from typing import Any
 from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
-from dynascope.facts.comparison.plain_branches import FrameValues, names_read
+from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_reads import names_read
 
 _MOST_NAMES = 48
 """The most names that are read in a frame."""

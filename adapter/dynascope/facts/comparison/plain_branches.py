@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from dynascope.facts.comparison.plain_code import (
     Branching,
     Entering,
     Function,
+    Loop,
     Step,
     branches_of,
     condition_of,
@@ -25,9 +25,9 @@ from dynascope.facts.comparison.plain_code import (
     statements_of,
     way_to,
 )
+from dynascope.facts.comparison.plain_reads import bound_at, noted_by, read_at, settings_in
 from dynascope.facts.user_stack import UserFrame
 
-_Loop = ast.While | ast.For
 Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call", "operand", "setting"]
 """`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
 element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both
@@ -80,56 +80,6 @@ class PlainBranch(NamedTuple):
     """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
-
-
-@lru_cache(1024)
-def names_read(path: str, line: int) -> list[str]:
-    """Return the names that are read at a line, and where its function may part ranks."""
-    function = function_at(path, [line])
-    if function is None:
-        return []
-    conditions = [name for node in branches_of(function) for name in names_in(condition_of(node))]
-    way = [step.node for step in way_to(function, line)]
-    around = [name for node in way for name in _bound_there(node)]
-    statements = statements_of(function)
-    handlers = [name for node in statements if isinstance(node, ast.Try) for name in _handled(node)]
-    loops = (node for node in statements if isinstance(node, _Loop))
-    settings = [name for loop in loops for node in statements_of(loop) for name in _settings_in(node)]
-    return [*dict.fromkeys([*conditions, *around, *handlers, *_read_at(way), *settings])]
-
-
-@lru_cache(1024)
-def elements_read(path: str, line: int) -> tuple[str, ...]:
-    """Return the target names of `for` loops around a line that reads one, or a part of it."""
-    function = function_at(path, [line])
-    way = way_to(function, line) if function is not None else []
-    loops = [step.node for step in way if step.is_true and isinstance(step.node, ast.For)]
-    names = [name for loop in loops for name in _bound_there(loop)]
-    if not names or hasattr(way[-1].node, "body"):
-        return ()
-    parts = {*names}
-    for node in statements_of(loops[0]):
-        if isinstance(node, ast.Assign) and node.lineno < line and _is_part(node.value, parts):
-            parts |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
-    read = {each.id for each in ast.walk(way[-1].node) if isinstance(each, ast.Name)}
-    return () if read.isdisjoint(parts) else tuple(names)
-
-
-def _is_part(node: ast.expr, names: Container[str]) -> bool:
-    """Whether an expression is one of some names, or a part of one.
-
-    It is an attribute, an element or the result of a method. What a function makes of it is none: `evaluated(batch)`.
-    """
-    match node:
-        case ast.Name(id=name):
-            return name in names
-        case ast.Attribute(value=value) | ast.Call(func=ast.Attribute(value=value)):
-            return _is_part(value, names)
-        case ast.Subscript(value=value, slice=index):
-            return _is_part(value, names) or _is_part(index, names)
-        case ast.BinOp(left=left, right=right):
-            return _is_part(left, names) or _is_part(right, names)
-    return False
 
 
 def branches_apart(
@@ -185,11 +135,11 @@ def _is_same(one: UserFrame, other: UserFrame) -> bool:
     return (one.path, one.function) == (other.path, other.function)
 
 
-def _in_function(function: Function, lines: tuple[int, int]) -> tuple[list[ast.If], list[_Loop], list[ast.If]]:
+def _in_function(function: Function, lines: tuple[int, int]) -> tuple[list[ast.If], list[Loop], list[ast.If]]:
     """Return the conditions and loops that part two lines, and other conditions that leave."""
     nodes = branches_of(function)
     apart = [node for node in nodes if _parts(node, *lines)]
-    loops = [node for node in apart if isinstance(node, _Loop)]
+    loops = [node for node in apart if isinstance(node, Loop)]
     around: Sequence[ast.AST] = loops or [function]
     left = [each for each in nodes if isinstance(each, ast.If) and each not in apart and leaves(each)]
     exits = [each for each in left if any(each in ast.walk(node) for node in around) and each.lineno < max(lines)]
@@ -222,34 +172,22 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
                 yield _branch(node, frame, truth)._replace(side=side)
             elif isinstance(node, ast.Try):
                 yield from (each._replace(side=side) for each in _handlers_of(node, frame))
-            elif isinstance(node, _Loop) and is_true:
+            elif isinstance(node, Loop) and is_true:
                 loop = _branch(node, frame, truth)
-                reads = [*_bound_there(node), *loop.reads]
+                reads = [*bound_at(node), *loop.reads]
                 loops.append(loop._replace(side=side, reads=reads))
     yield from loops
     for frame in frames:
         for node, is_true in _way(frame):
-            if isinstance(node, _Loop) and is_true:
+            if isinstance(node, Loop) and is_true:
                 yield from (each._replace(side=side) for each in _settings(node, frame))
 
 
-def _settings(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+def _settings(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     """Yield the statements in a loop that read attributes and elements."""
     for node in statements_of(loop):
-        if reads := [*dict.fromkeys(_settings_in(node))]:
+        if reads := [*dict.fromkeys(settings_in(node))]:
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
-
-
-def _settings_in(node: ast.stmt) -> Iterator[str]:
-    """Yield the attributes and elements that a statement reads to compute or to decide."""
-    read: list[ast.AST] = []
-    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
-        read = [node.value]
-    elif isinstance(node, ast.If | ast.While):
-        read = [node.test]
-    elif isinstance(node, Entering):
-        read = [item.context_expr for item in node.items]
-    yield from (name for each in read for name in names_in(each) if "." in name or "[" in name)
 
 
 def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
@@ -262,7 +200,7 @@ def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator
 
 
 def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
-    reads = [*dict.fromkeys(_read_at([step.node for step in way]))]
+    reads = [*dict.fromkeys(read_at([step.node for step in way]))]
     return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
 
 
@@ -273,23 +211,23 @@ def _way(frame: UserFrame) -> list[Step]:
 
 def _is_in_loop(frames: Sequence[UserFrame]) -> bool:
     """Whether a rank is in a loop of a function, and so may call from the same line again."""
-    return bool(frames) and any(isinstance(step.node, _Loop) and step.is_true for step in _way(frames[0]))
+    return bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in _way(frames[0]))
 
 
-def _leaving(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+def _leaving(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     for node in _breaks(loop):
         yield _branch(node, frame, None)._replace(kind="break")
 
 
-def _breaks(loop: _Loop) -> list[ast.If]:
+def _breaks(loop: Loop) -> list[ast.If]:
     """Return the conditions that leave a loop by `break`."""
-    inner = [node for node in statements_of(loop) if isinstance(node, _Loop)]
+    inner = [node for node in statements_of(loop) if isinstance(node, Loop)]
     within = {each for node in inner for each in statements_of(node)}
     conditions = [node for node in statements_of(loop) if isinstance(node, ast.If) and node not in within]
     return [node for node in conditions if any(isinstance(each, ast.Break) for each in (*node.body, *node.orelse))]
 
 
-def _handlers(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
+def _handlers(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     """Yield the handlers in a loop that note an error in a variable, and go on."""
     for node in statements_of(loop):
         if isinstance(node, ast.Try):
@@ -298,14 +236,14 @@ def _handlers(loop: _Loop, frame: UserFrame) -> Iterator[PlainBranch]:
 
 def _handlers_of(node: ast.Try, frame: UserFrame) -> Iterator[PlainBranch]:
     for handler in node.handlers:
-        reads = [*dict.fromkeys(_noted(handler))]
+        reads = [*dict.fromkeys(noted_by(handler))]
         if reads and _goes_on(handler):
             yield PlainBranch(frame.path, handler.lineno, frame.function, _head(handler), reads, "except", None)
 
 
-def _silent_handler(loop: _Loop) -> tuple[int, str] | None:
+def _silent_handler(loop: Loop) -> tuple[int, str] | None:
     tried = [node for node in statements_of(loop) if isinstance(node, ast.Try)]
-    handlers = (each for node in tried for each in node.handlers if _goes_on(each) and not any(_noted(each)))
+    handlers = (each for node in tried for each in node.handlers if _goes_on(each) and not any(noted_by(each)))
     return next(((each.lineno, _head(each)) for each in handlers), None)
 
 
@@ -315,20 +253,6 @@ def _goes_on(handler: ast.ExceptHandler) -> bool:
 
 def _head(handler: ast.ExceptHandler) -> str:
     return f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
-
-
-def _handled(node: ast.Try) -> list[str]:
-    return [name for handler in node.handlers for name in _noted(handler)]
-
-
-def _noted(handler: ast.ExceptHandler) -> Iterator[str]:
-    """Yield the variables that count errors, and the lists that collect them."""
-    for each in handler.body:
-        match each:
-            case ast.AugAssign(target=target):
-                yield ast.unparse(target)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=kept, attr="append"))):
-                yield ast.unparse(kept)
 
 
 def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
@@ -344,7 +268,7 @@ def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
     targets: list[str] = []
     for node, _ in way:
         if isinstance(node, ast.For):
-            targets = [*_bound_there(node)]
+            targets = [*bound_at(node)]
         elif isinstance(node, ast.If) and targets and any(isinstance(each, ast.Continue) for each in node.body):
             yield PlainBranch(frame.path, node.lineno, frame.function, ast.unparse(node.test), targets, "skips", None)
 
@@ -352,27 +276,12 @@ def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
 def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
     for node, _ in reversed(way):
         if isinstance(node, Entering):
-            reads = [*dict.fromkeys(_bound_there(node))]
+            reads = [*dict.fromkeys(bound_at(node))]
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "with", None)
 
 
-def _bound_there(node: ast.AST) -> Iterator[str]:
-    """Yield the target names of a `for` loop, or the names that a `with` statement reads."""
-    if isinstance(node, ast.For):
-        yield from (each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
-    elif isinstance(node, Entering):
-        for item in node.items:
-            yield from names_in(item.context_expr)
-
-
-def _read_at(way: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the names that the last statement of a way reads, if it is a simple one."""
-    if way and not hasattr(way[-1], "body"):
-        yield from names_in(way[-1])
-
-
 def _branch(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
-    is_loop = isinstance(node, _Loop)
+    is_loop = isinstance(node, Loop)
     text = head_of(node) if is_loop else ast.unparse(condition_of(node))
     reads = [*dict.fromkeys(names_in(condition_of(node)))]
     return PlainBranch(

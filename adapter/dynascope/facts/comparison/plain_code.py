@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 Branching = ast.If | ast.While | ast.For
+Loop = ast.While | ast.For
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 Entering = ast.With | ast.AsyncWith
 _ESCAPE = re.compile(r"""\\(?:(?P<kept>[\\'"\n]|N\{)|(.))""")
