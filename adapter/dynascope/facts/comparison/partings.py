@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from msgspec import structs
 
@@ -18,7 +18,6 @@ _FARTHEST = 10_000
 """The most lines that either traces between a branch and the line at which both meet again."""
 
 _SETTING = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\[)")
-_FRACTION = re.compile(r"(?<![\w.])\d+(\.\d|e-?\d)")
 _TENSOR = re.compile(r"[a-z]+\d*(?:_\w+)?\[")
 """How the text of a tensor begins: `f32[8, 16]`."""
 
@@ -59,22 +58,34 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
 
 
 def value_read(
-    left: TracedCompile, right: TracedCompile, lines: Sequence[UserFrame]
+    left: TracedCompile, right: TracedCompile, stacks: Sequence[Sequence[UserFrame]]
 ) -> tuple[Comparison, Difference] | None:
-    """Return the latest value that differs and that a line reads, else its function.
+    """Return the latest value that differs and that a line of a stack reads, else its function.
 
-    Tensors and fractions come last: they differ in ranks that do the same.
+    The innermost line comes first: each stack has it last. What a function reads after the line is no cause, and
+    tensors, which are computed of other values, come last.
     """
-    words = {word for line in lines for word in words_at(line.path, line.line)}
-    functions = {(line.path, line.function.rpartition(".")[2]) for line in lines}
-    found: dict[tuple[bool, bool], tuple[Comparison, Difference]] = {}
+    frames = [(depth, frame, words_at(frame.path, frame.line)) for each in stacks for depth, frame in _inwards(each)]
+    found: dict[tuple[int, bool, bool], tuple[Comparison, Difference]] = {}
     for comparison, _, _ in _up_to_branches(left, right):
         for each in comparison.decided:
-            is_at_line = each.name in words
-            if each.left and each.right and (is_at_line or _function(each.place) in functions):
-                is_data = any(_TENSOR.match(side) or _FRACTION.search(side) for side in (each.left, each.right))
-                found[is_data, not is_at_line] = comparison, each
+            keys = [(depth, each.name not in words) for depth, frame, words in frames if _is_read(each, frame, words)]
+            if each.left and each.right and keys:
+                found[*min(keys), _TENSOR.match(each.left) is not None] = comparison, each
     return found[min(found)] if found else None
+
+
+def _inwards(stack: Sequence[UserFrame]) -> Iterator[tuple[int, UserFrame]]:
+    return enumerate(reversed(stack))
+
+
+def _is_read(each: Difference, frame: UserFrame, words: Container[str]) -> bool:
+    """Whether a line reads a value, or its function does before."""
+    place = each.place
+    if _function(place) != (frame.path, frame.function.rpartition(".")[2]):
+        return each.name in words
+    # a name has its value after its line
+    return place.line < frame.line or (place.line == frame.line and each.kind != "value")
 
 
 def _up_to_branches(

@@ -247,10 +247,10 @@ def parting_before(
     if at[0] is not None and at[1] is not None and at[0].stack == at[1].stack:
         texts = [" ".join([each.text, *each.inputs]) if not any(each.splits) else "" for each in at if each is not None]
         is_same = texts[0] == texts[1]  # what is computed of the same inputs is another tensor
-        found = value_read(*sides, at[0].stack) if is_same else value_of(*sides, (texts[0], texts[1]))
+        found = value_read(*sides, [at[0].stack]) if is_same else value_of(*sides, (texts[0], texts[1]))
     else:
-        lines = [line for each in at if each is not None for line in each.stack]
-        found = branch_to(*sides, _parted_lines(*at)) or value_read(*sides, lines)
+        stacks = [each.stack for each in at if each is not None]
+        found = branch_to(*sides, _parted_lines(*at)) or value_read(*sides, stacks)
     if found is not None:
         return Parting(ours[0], theirs[0], None, *found)
     return first_parting(ours, theirs, names)
