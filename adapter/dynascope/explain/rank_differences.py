@@ -16,6 +16,7 @@ from dynascope.facts.branch import condition_at, words_at
 from dynascope.facts.comparison.called import kinds_of
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
+from dynascope.facts.comparison.partings import COMPUTED_SIZE
 from dynascope.facts.comparison.ranks import (
     Collective,
     Parting,
@@ -230,13 +231,14 @@ def _cause_told(
 ) -> str | None:
     """Return a sentence about what leads to a difference.
 
-    None for a guard of which only the code can be told, and for a value that only one side takes as dynamic.
+    None for a guard of which only the code can be told, for a value that only one side takes as dynamic, and for one
+    whose sizes are not known.
     """
     is_condition = cause in difference.because
     if cause.kind == "value":
         sides = zip((comparison.left, comparison.right), (cause.left, cause.right), strict=True)
         left, right = (_with_sizes(side, text) for side, text in sides)
-        if left == right:
+        if left == right or any(COMPUTED_SIZE.search(text or "") for text in (left, right)):
             return None
         cause = structs.replace(cause, left=left, right=right)
     told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)

@@ -233,7 +233,7 @@ def _text(value: Any) -> str | None:
     if type(value) in (list, tuple, dict, set):
         return f"of length {len(value)}"
     torch = sys.modules["torch"]
-    if type(value) is torch.Tensor:
+    if type(value) in (torch.Tensor, torch.nn.Parameter):
         with torch._C.DisableTorchFunction():  # no mode of the program may see it
             scalar = _SCALARS.get(str(value.dtype)) if value.device.type == "cpu" and value.numel() == 1 else None
             # its memory: an operator, such as that of `item()`, would be seen by modes and profilers

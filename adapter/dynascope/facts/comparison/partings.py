@@ -20,6 +20,8 @@ _FARTHEST = 10_000
 _SETTING = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\[)")
 _TENSOR = re.compile(r"[a-z]+\d*(?:_\w+)?\[")
 """How the text of a tensor begins: `f32[8, 16]`."""
+COMPUTED_SIZE = re.compile(r"\[.*(//|\bTruncToInt\()")
+"""A size that is computed of others, whose value is not recorded."""
 
 CallLines = tuple[UserFrame | None, UserFrame | None]
 """The line at which each side calls the collective that differs; None for a side that calls none."""
@@ -70,7 +72,7 @@ def value_read(
     for comparison, _, _ in _up_to_branches(left, right):
         for each in comparison.decided:
             keys = [(depth, each.name not in words) for depth, frame, words in frames if _is_read(each, frame, words)]
-            if each.left and each.right and keys:
+            if each.left and each.right and keys and not COMPUTED_SIZE.search(f"{each.left} {each.right}"):
                 found[*min(keys), _TENSOR.match(each.left) is not None] = comparison, each
     return found[min(found)] if found else None
 
