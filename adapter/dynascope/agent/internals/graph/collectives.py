@@ -28,6 +28,8 @@ _UNEVEN = "all_to_all"
 """The collectives whose tensors may have other rows in each rank."""
 _PACKING = ("cat", "stack", "concat", "hstack", "vstack")
 """The functions by which many tensors become one, which is then communicated."""
+_MOST_BETWEEN = 64
+"""The most nodes that are looked at between a collective and the function that packs what it takes."""
 _MOST_PACKED = 256
 """The most tensors in one whose order is looked at."""
 _MOST_VISITS = 2_000_000
@@ -257,14 +259,15 @@ def _is_body(node: Any) -> bool:
 def _packed(node: Any) -> tuple[str, ...]:
     """Return the inputs of the graph for each of the tensors that a collective takes as one."""
     seen, waiting = {node}, deque([node])
-    while waiting:
+    while waiting and len(seen) < _MOST_BETWEEN:
         each = waiting.popleft()
         if each.op in ("call_function", "call_method") and _name_of_target(each.target).partition(".")[0] in _PACKING:
             parts = each.args[0] if each.args and isinstance(each.args[0], list | tuple) else ()
             nodes = [one for one in parts if isinstance(one, torch.fx.Node)]
             return tuple(", ".join(sorted(_inputs(one))) for one in nodes) if len(nodes) <= _MOST_PACKED else ()
-        waiting += [taken for taken in input_nodes(each) if taken not in seen]
-        seen.update(waiting)
+        taken = [one for one in input_nodes(each) if one not in seen]
+        seen.update(taken)
+        waiting += taken
     return ()
 
 
