@@ -161,7 +161,7 @@ def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
 
 
 def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
-    """Return the names of the values that differ, first those that the statement reads.
+    """Return the names of values that may be the cause: names that are read come first.
 
     Of a call, what ranks compute differs by right: floats are no cause. A loop may read the number of its rank to
     choose its data, which is no cause either.
@@ -176,7 +176,7 @@ def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
 
 
 def _ordered(branch: PlainBranch, read: ValuesRead) -> list[str]:
-    """Return the names of the values that differ, those that the statement reads first."""
+    """Sort the names of values that differ: names that the statement reads first, floats last."""
     names = read.differing
     return sorted(names, key=lambda name: (name not in branch.reads, bool(_FLOAT.fullmatch(read.sides[0][name]))))
 

@@ -13,7 +13,7 @@ from dynascope.explain.divergences import alone, other_collective, other_gradien
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
-from dynascope.facts.comparison.called import kinds_of
+from dynascope.facts.comparison.called import first_unmatched, kinds_of
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
 from dynascope.facts.comparison.partings import COMPUTED_SIZE
@@ -23,7 +23,6 @@ from dynascope.facts.comparison.ranks import (
     PartOfCall,
     differing_values,
     first_apart,
-    first_unmatched,
     parting_before,
 )
 from dynascope.facts.comparison.trail import TracedCompile
@@ -153,8 +152,8 @@ def compiled_apart(
     ]
     gradients = [group for group in pair.gradients[0] if group in groups]
     for group in dict.fromkeys([*(one.group for side in sides for one in side), *gradients]):
-        ours, theirs = ([one for one in side if one.group == group] for side in sides)
-        at = first_apart(ours, theirs) or first_unmatched(ours, theirs, groups.get(group, (0, 0)))
+        ours, theirs = [[one for one in side if one.group == group] for side in sides]
+        at = first_apart(ours, theirs) or first_unmatched(zip(ours, theirs, strict=False), groups.get(group, (0, 0)))
         used = pair.used_by_one(group) if at is None else ([], [])
         if at is None and not any(used):
             continue

@@ -42,7 +42,9 @@ def functional_call(operator: str, arguments: Sequence[Any]) -> FunctionalCall |
     None where a graph calls it, and where it is traced. The operators are those of `torch.ops._c10d_functional` (2.1)
     and `_dtensor` (2.4).
     """
-    group = group_of(arguments[-1]) if len(arguments) > 1 and _is_called_by_torch() else None
+    if len(arguments) < 2 or not _is_called_by_torch():
+        return None
+    group = group_of(arguments[-1])
     tensors = arguments[0] if type(arguments[0]) is list else [arguments[0]]
     if group is None or not tensors or not all(map(_is_real, tensors)):
         return None

@@ -63,7 +63,7 @@ class CallsOfGroup:
         place = backend, begun, since + 1 if before == begun else 0
         frames = [*users_frames(traceback.walk_stack(sys._getframe()))]
         lines = tuple(user for _, user in frames)[::-1]
-        element = next(filter(None, (element_of(*each) for each in frames)), "")
+        element = next(filter(None, (_element_of(*each) for each in frames)), "")
         return Called(place, number + 1, called.operation, called.takes, lines, called.splits, element)
 
     def latest(self) -> CalledInGroup:
@@ -154,7 +154,7 @@ class CalledCollectives:
             return found
 
 
-def element_of(frame: types.FrameType, user: UserFrame) -> str:
+def _element_of(frame: types.FrameType, user: UserFrame) -> str:
     """Return the element of a loop for which a frame calls, `name is 'weight'`.
 
     "" for one that is no text.

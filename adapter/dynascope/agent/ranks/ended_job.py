@@ -73,9 +73,10 @@ def _by_graphs(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Divergenc
     What graphs call is not written as they call it.
     """
     left = {each.rank.rank: each.calls for each in ranks}
+    groups = {each.rank.rank: each.rank.groups for each in ranks}
     for rank, other in permutations(ranks, 2):
         newest = compiled_by(folder, other.rank.rank)
-        for group in _common({each.rank.rank: each.rank.groups for each in ranks}, rank.rank.rank, other.rank.rank):
+        for group in _common(groups, rank.rank.rank, other.rank.rank):
             calls = (side.calls[group].calls if group in side.calls else [] for side in (rank, other))
             ours, theirs = (latest(each) if each else None for each in calls)
             if ours is None or (theirs is not None and theirs.place >= ours.place) or other.has_ended:

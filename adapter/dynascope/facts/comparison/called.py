@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct, structs
 
@@ -11,6 +11,19 @@ from dynascope.facts.user_stack import UserFrame
 
 Key = TypeVar("Key")
 Splits = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class _Splitting(Protocol):
+    """A collective, of a graph or of uncompiled code."""
+
+    @property
+    def operation(self) -> str: ...
+
+    @property
+    def splits(self) -> Splits: ...
+
+
+Split = TypeVar("Split", bound=_Splitting)
 DESTROYED = "destroy_process_group"
 """The operation of a rank that has destroyed a process group, in place of a collective."""
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "gather", "reduce_scatter", "scatter")
@@ -132,17 +145,26 @@ def first_unmatched_splits(
 
     `places` are those of both ranks in the group. Each side tells its sizes.
     """
-    for our, their in _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls}):
-        if (sizes := unmatched_splits(our.splits, their.splits, places)) is not None:
+    pairs = _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls})
+    return first_unmatched(pairs, places)
+
+
+def first_unmatched(pairs: Iterable[tuple[Split, Split]], places: tuple[int, int]) -> tuple[Split, Split] | None:
+    """Return the first pair in which one rank sends more or less than the other takes.
+
+    `places` are those of both ranks in the group. Each side tells its sizes.
+    """
+    for our, their in pairs:
+        if (sizes := _unmatched_splits(our.splits, their.splits, places)) is not None:
             one, other = (
-                structs.replace(each, operation=f"{each.operation}({told})")
+                structs.replace(each, operation=f"{each.operation}({told})")  # type: ignore[type-var]  # it is a Struct
                 for each, told in zip((our, their), sizes, strict=True)
             )
             return one, other
     return None
 
 
-def unmatched_splits(ours: Splits, theirs: Splits, places: tuple[int, int]) -> tuple[str, str] | None:
+def _unmatched_splits(ours: Splits, theirs: Splits, places: tuple[int, int]) -> tuple[str, str] | None:
     """Return the split sizes of which one rank sends more or less than the other takes, if any.
 
     `places` are those of both ranks in the group. A negative size is not known.

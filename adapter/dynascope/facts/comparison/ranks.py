@@ -13,7 +13,7 @@ from types import MappingProxyType
 from msgspec import Struct, structs
 
 from dynascope.facts import model
-from dynascope.facts.comparison.called import Splits, unmatched_splits
+from dynascope.facts.comparison.called import Splits
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
 from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, value_read
 from dynascope.facts.comparison.recorded import traced
@@ -211,23 +211,6 @@ def first_apart(
     differing = (at for at, (our, their) in enumerate(pairs) if our is None or their is None or our.text != their.text)
     number = next(differing, None)
     return None if number is None else pairs[first_of_shifted(ours, theirs, number)]
-
-
-def first_unmatched(
-    ours: Sequence[Collective], theirs: Sequence[Collective], places: tuple[int, int]
-) -> tuple[Collective, Collective] | None:
-    """Return the first all-to-all in which one rank sends more or less than the other takes.
-
-    `places` are those of both ranks in the group. Each side tells its sizes.
-    """
-    for our, their in zip(ours, theirs, strict=False):
-        if (sizes := unmatched_splits(our.splits, their.splits, places)) is not None:
-            one, other = (
-                structs.replace(each, operation=f"{each.operation}({told})")
-                for each, told in zip((our, their), sizes, strict=True)
-            )
-            return one, other
-    return None
 
 
 def parting_before(

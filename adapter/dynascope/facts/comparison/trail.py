@@ -69,7 +69,7 @@ class TracedCompile(Struct, kw_only=True):
     symbols: dict[str, str] = field(default_factory=dict)
     """The source of each symbol: symbols with different names are equal if they have the same source."""
     sizes: dict[str, str] = field(default_factory=dict)
-    """What each symbol stands for in the traced call, by source: `L['x'].size()[0]`."""
+    """The size of each symbol in the traced call, by the source of the symbol: `L['x'].size()[0]`."""
 
     @property
     def is_finished(self) -> bool:
