@@ -18,7 +18,8 @@ from dynascope.facts.comparison.plain_branches import (
     branches_apart,
     operands,
 )
-from dynascope.facts.comparison.plain_values import ValuesRead, is_object, settings_apart, values_read
+from dynascope.facts.comparison.plain_evaluation import is_object
+from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
 from dynascope.facts.user_stack import UserFrame
 
 _FLOAT = re.compile(r"-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|nan|inf)")
@@ -117,14 +118,18 @@ def _told(
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
     differing = _differing(branch, read)
     is_skipped = branch.kind == "skips" and are_of_others
-    is_proven = bool(differing) or is_skipped or (len({*truths}) == 2 and None not in truths)
+    counts = [read.elements(side, branch.elements) for side in (0, 1)]
+    is_counted = len({*counts}) == 2 and None not in counts
+    is_proven = bool(differing) or is_skipped or is_counted or (len({*truths}) == 2 and None not in truths)
     if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
         return None
     shown = [
         f"{each} is {read.sides[0][each]} in {names[0]}, and {read.sides[1][each]} in {names[1]}."
         for each in differing[:_TOLD]
     ]
-    if branch.kind == "loop" and not shown:
+    if is_counted and branch.elements not in differing:
+        shown = [f"`{branch.elements}` has {counts[0]} elements in {names[0]}, and {counts[1]} in {names[1]}."]
+    elif branch.kind == "loop" and not shown:
         shown = [
             f"{name} is {one} in {names[0]}, and {other} in {names[1]}."
             for name, one, other in settings_apart(branch, values)[:_TOLD]

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
+from dynascope.agent.internals.data_loaders import is_data_loader, length_of
 from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
@@ -161,7 +162,8 @@ def _value(node: ast.expr, local: Mapping[str, Any], globals_: Mapping[str, Any]
             return container[key] if is_there else _UNKNOWN
         case ast.Call(args=[operand]):
             counted = _value(operand, local, globals_)
-            return len(counted) if type(counted) in (list, tuple, dict, set, str) else _UNKNOWN
+            length = length_of(counted)
+            return _UNKNOWN if length is None else length
     return _UNKNOWN
 
 
@@ -174,7 +176,10 @@ def _attribute(owner: Any, name: str) -> Any:
 
 
 def _own(owner: Any) -> dict[str, Any]:
-    """Return the attributes of an object, and the parameters and modules of a module."""
+    """Return the attributes of an object.
+
+    Of a module also its parameters and modules, of a data loader those of its dataset.
+    """
     try:
         own = object.__getattribute__(owner, "__dict__")
     except AttributeError:
@@ -182,17 +187,23 @@ def _own(owner: Any) -> dict[str, Any]:
     if type(own) is not dict or issubclass(type(owner), _PLAIN):
         return {}
     parts = (own.get(each) for each in ("_parameters", "_buffers", "_modules"))
-    return {name: each for part in parts if type(part) is dict for name, each in part.items()} | own
+    found = {name: each for part in parts if type(part) is dict for name, each in part.items()} | own
+    if is_data_loader(owner):
+        found |= {f"dataset.{name}": each for name, each in _own(own.get("dataset")).items()}
+    return found
 
 
 def _is_of_program(value: Any) -> bool:
-    """Whether a value is an object of a class that is not torch's, of which attributes are read.
+    """Whether a value is an object of which attributes are read.
 
+    It is of a class that is not torch's, or a data loader.
     Its `__class__` is not asked: that may be code of the program.
     """
     kind = type(value)
     if issubclass(kind, _PLAIN):
         return False
+    if is_data_loader(value):
+        return length_of(value) is None  # only its dataset may tell how many batches there are
     return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
 
 
@@ -240,5 +251,7 @@ def _text(value: Any) -> str | None:
             return _text(scalar.from_address(value.data_ptr()).value) if scalar else f"of size {list(value.shape)}"
     if (known := text_of(value)) is not None:
         return known
+    if is_data_loader(value) and (batches := length_of(value)) is not None:
+        return f"a DataLoader of {batches} batches"
     kind = type(value).__name__
     return f"{'an' if kind[:1].lower() in tuple('aeiou') else 'a'} {kind}" if _own(value) else None

@@ -78,6 +78,8 @@ class PlainBranch(NamedTuple):
     """Whether it is true in each rank, or whether each is in the loop; None where the lines do not tell."""
     side: int | None = None
     """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
+    elements: str = ""
+    """What a `for` loop goes through: `loader`."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
@@ -284,6 +286,6 @@ def _branch(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None
     is_loop = isinstance(node, Loop)
     text = head_of(node) if is_loop else ast.unparse(condition_of(node))
     reads = [*dict.fromkeys(names_in(condition_of(node)))]
-    return PlainBranch(
-        frame.path, node.lineno, frame.function, text, reads, "loop" if is_loop else "condition", is_true
-    )
+    kind: Kind = "loop" if is_loop else "condition"
+    elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
+    return PlainBranch(frame.path, node.lineno, frame.function, text, reads, kind, is_true, elements=elements)

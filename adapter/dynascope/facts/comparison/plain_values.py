@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dynascope.facts.comparison.plain_branches import PROCESS_GROUP, FrameValues, PlainBranch
+from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch
+from dynascope.facts.comparison.plain_evaluation import UNKNOWN, evaluated, is_object, length_of, text_of
 
 _ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
-_LENGTH = re.compile(r"of length (\d+)")
-_UNKNOWN: Any = object()
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: lambda one, other: one == other,
-    ast.NotEq: lambda one, other: one != other,
-    ast.Lt: lambda one, other: one < other,
-    ast.LtE: lambda one, other: one <= other,
-    ast.Gt: lambda one, other: one > other,
-    ast.GtE: lambda one, other: one >= other,
-    ast.Is: lambda one, other: one is other,
-    ast.IsNot: lambda one, other: one is not other,
-}
 
 
 class ValuesRead(Struct, frozen=True):
@@ -40,9 +28,16 @@ class ValuesRead(Struct, frozen=True):
     def truth(self, side: int, condition: str) -> bool | None:
         """Return whether a condition is true in a rank; None where that is not known."""
         try:
-            found = _evaluated(ast.parse(condition, mode="eval").body, self.sides[side])
-            return None if found is _UNKNOWN else bool(found)
-        except (SyntaxError, TypeError, ValueError):
+            found = evaluated(ast.parse(condition, mode="eval").body, self.sides[side])
+            return None if found is UNKNOWN else bool(found)
+        except (ArithmeticError, SyntaxError, TypeError, ValueError):
+            return None
+
+    def elements(self, side: int, elements: str) -> int | None:
+        """Return how many elements a loop goes through in a rank; None where that is not known."""
+        try:
+            return length_of(ast.parse(elements, mode="eval").body, self.sides[side])
+        except (ArithmeticError, SyntaxError, TypeError, ValueError):
             return None
 
 
@@ -87,18 +82,13 @@ def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequen
 
 def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
     """Return the values that a statement reads, and the attributes of objects among them."""
-    found = {name: text for name in branch.reads if (text := _text_of(name, values)) is not None}
+    found = {name: text for name in branch.reads if (text := text_of(name, values)) is not None}
     parts = tuple(f"{name}[" for name in branch.reads if found.get(name, "").startswith("of length "))
     if branch.kind not in ("call", "operand"):
         parts += tuple(f"{name}." for name in branch.reads if is_object(found.get(name, "")))
         # a property is not read, and follows from the attributes of its object
         parts += tuple(f"{name.rpartition('.')[0]}." for name in branch.reads if "." in name and name not in found)
     return found | {name: text for name, text in values.items() if parts and name.startswith(parts)}
-
-
-def is_object(text: str) -> bool:
-    """Whether the text of a value tells only the class of an object."""
-    return text.startswith(("a ", "an ", PROCESS_GROUP))
 
 
 def _through_objects(
@@ -115,49 +105,7 @@ def _through_objects(
             root = _ROOT.match(name)
             if root is not None and root[2] in names and their is not None:
                 there = f"{root[1] or ''}{names[root[2]]}{name[root.end() :]}"
-                text = _text_of(there, their.values)
+                text = text_of(there, their.values)
                 if text is not None:
                     found.setdefault(name, text)
     return found
-
-
-def _text_of(name: str, values: dict[str, str]) -> str | None:
-    if name in values:
-        return values[name]
-    length = _LENGTH.fullmatch(values.get(name.removeprefix("len(").removesuffix(")"), ""))
-    return length[1] if length is not None and name.startswith("len(") else None
-
-
-def _evaluated(node: ast.expr, values: dict[str, str]) -> Any:
-    """Return the value of a condition, or `_UNKNOWN`."""
-    text = _text_of(ast.unparse(node), values)
-    if text is not None:
-        return _value_of(text)
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            found = _evaluated(operand, values)
-            return found if found is _UNKNOWN else not found
-        case ast.BoolOp(op=op, values=operands):
-            parts = [_evaluated(each, values) for each in operands]
-            decides = isinstance(op, ast.Or)
-            if any(part is not _UNKNOWN and bool(part) is decides for part in parts):
-                return decides
-            return _UNKNOWN if _UNKNOWN in parts else not decides
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-            sides = _evaluated(left, values), _evaluated(right, values)
-            return _UNKNOWN if _UNKNOWN in sides else _COMPARED[type(op)](*sides)
-    return _UNKNOWN
-
-
-def _value_of(text: str) -> Any:
-    """Return a value for which a condition has the same result as for the recorded one."""
-    if (length := _LENGTH.fullmatch(text)) is not None:
-        return [None] * min(int(length[1]), 1)
-    if is_object(text):
-        return object()  # an object of a class: it is not None
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return _UNKNOWN

@@ -19,7 +19,7 @@ def train(batch):
     return loss.item()
 
 
-for batch in [torch.randn(4, 8) for _ in range(4 - rank)]:
+for batch in [torch.randn(4, 8) for _ in range(4 - rank)]:  # PARTS has 4 elements in rank 0, and 3 in rank 1
     train(batch)
-dist.barrier()  # PARTS barrier (batch_less.py:24)
+dist.barrier()
 end("done")
