@@ -187,6 +187,20 @@ def test_of_several_the_condition_is_told_whose_values_differ(path: str) -> None
     assert told.difference == "Rank 0 is in the loop `for batch in batches`, and rank 1 is not."
 
 
+def test_a_loop_is_told_with_the_number_of_its_elements(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "def train(rank):\n    for step in range(4 - rank):\n        call()\n    call()\n"
+    )
+    path = str(tmp_path / "train.py")
+    sides = values(path, rank="0"), values(path, rank="1")
+    told = plain_difference((stack(path, ("train", 3)), stack(path, ("train", 4))), sides, (0, 1))
+    assert told is not None
+    assert told.difference == (
+        "Rank 0 is in the loop `for step in range(4 - rank)`, and rank 1 is not. "
+        "`range(4 - rank)` has 4 elements in rank 0, and 3 in rank 1."
+    )
+
+
 TRAINER = """\
 def fit(task, loader):
     skipped = 0
