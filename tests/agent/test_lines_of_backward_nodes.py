@@ -21,7 +21,7 @@ from tests.support.agent.recording import recording
 
 pytestmark = pytest.mark.matrix
 
-TORCH = str(Path(torch.__file__).parent)
+TORCH = str(Path(torch.__file__).resolve().parent)
 FRAME = re.compile(r'File "(.+?)", line (\d+)')
 TOKENS = torch.arange(16).reshape(2, 8)
 Line = tuple[str, int] | None
@@ -43,7 +43,9 @@ class OperationsOfBackward(TorchDispatchMode):
                 return result
         node = torch._C._current_autograd_node()  # type: ignore[attr-defined]
         stack = "".join(node.metadata.get("traceback_", ())) if node is not None else ""
-        lines = [(path, int(number)) for path, number in FRAME.findall(stack) if not path.startswith(TORCH)]
+        # facts have paths without symbolic links: a virtual environment may be reached by one
+        frames = [(str(Path(path).resolve()), int(number)) for path, number in FRAME.findall(stack)]
+        lines = [each for each in frames if not each[0].startswith(TORCH)]
         self.found.append((str(operator), lines[-1] if lines else None))
         return operator(*args, **(kwargs or {}))
 
