@@ -9,7 +9,9 @@ from dynascope.facts.comparison.called import (
     first_begun_apart,
     first_difference,
     first_reordered,
+    of_parameter,
 )
+from dynascope.facts.comparison.plain_branches import PlainBranch
 from dynascope.facts.user_stack import UserFrame
 from msgspec import structs
 
@@ -87,11 +89,34 @@ def test_one_loop_in_two_orders_is_found_where_its_elements_are_passed() -> None
     ours, theirs = of_elements("a", "b", "c"), of_elements("b", "a", "c")
     found = first_reordered(ours, theirs, lambda frame: frame.line == 7)
     assert found is not None
-    fact = divergences.other_elements(*found, ("0", "1"))
+    fact = divergences.other_elements(*found, ("0", "1"), None)
     assert (fact.line, fact.effect, fact.difference) == (7, "wrong", "name is 'a' in rank 0, and 'b' in rank 1.")
     assert fact.collectives == ("Rank 0 and rank 1 call all_gather of f32[1] (train.py:7) in the order of their loops.")
     assert first_reordered(ours, theirs, lambda frame: False) is None
     assert first_reordered(ours, of_elements("b", "d", "c"), bool) is None
+
+
+def of_parameters(*names: str) -> CalledInGroup:
+    made = of_elements(*names)
+    elements = [*(of_parameter("p", name) for name in (*names, *names)), ""]
+    return CalledInGroup(
+        True, [structs.replace(each, element=it) for each, it in zip(made.calls, elements, strict=True)]
+    )
+
+
+def test_ranks_that_reduce_other_parameters_are_found() -> None:
+    ours, theirs = of_parameters("body", "head.a", "tail"), of_parameters("body", "head.b", "tail")
+    found = first_reordered(ours, theirs, bool)
+    assert found is not None
+    skips = PlainBranch("train.py", 5, "sync", "p.grad is None", ["p"], "skips", None)
+    fact = divergences.other_elements(*found, ("0", "1"), skips)
+    assert (fact.line, fact.difference) == (
+        5,
+        "Where `p.grad is None`, the loop goes on with its next element. "
+        "p is the parameter head.a in rank 0, and the parameter head.b in rank 1.",
+    )
+    # a module that each rank names in its own way
+    assert first_reordered(of_parameters("a.body", "a.head"), of_parameters("b.body", "b.head"), bool) is None
 
 
 def test_it_is_told_which_collectives_they_call() -> None:

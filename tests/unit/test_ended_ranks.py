@@ -43,7 +43,7 @@ def test_what_a_rank_has_called_outlives_it(tmp_path: Path, ended_pid: int) -> N
 
 
 def test_a_call_with_a_long_path_keeps_its_innermost_line(tmp_path: Path, ended_pid: int) -> None:
-    stack = tuple(UserFrame(f"/{'long' * 200}/train.py", line, "step") for line in range(4))
+    stack = tuple(UserFrame(f"/{'long' * 200}/train.py", line, "step") for line in range(8))
     RankFile(tmp_path, RankProcess(0, ended_pid)).add("0", Called(("gloo", 0, 0), 0, "barrier", "", stack))
     (ended,) = read_ended(tmp_path)
     assert ended.calls["0"].calls[0].stack == stack[-1:]

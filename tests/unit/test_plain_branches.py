@@ -306,6 +306,76 @@ def test_an_error_that_was_caught_in_one_rank_is_told(trainer: str) -> None:
     assert told is not None and told[1].startswith("`except ValueError` has run in one of them alone.")
 
 
+NOTED = """\
+def fit(self, loader):
+    for batch in loader:
+        if batch.is_bad:
+            self.bad += 1
+            continue
+        call(batch)
+    call(1)
+
+def run(self):
+    total = sum(self.guarded(each) for each in self.batches)
+    call(total)
+
+def guarded(self, batch):
+    try:
+        call(batch)
+    except ValueError as error:
+        self.notes.append(error)
+        return 0
+
+def average(self):
+    trained = list(self.trained)
+    for each in reversed(trained):
+        call(each.grad)
+"""
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> str:
+    (tmp_path / "noted.py").write_text(NOTED)
+    return str(tmp_path / "noted.py")
+
+
+def test_a_condition_that_counts_what_it_skips_is_told(noted: str) -> None:
+    sides = frames(noted, ("fit", {"self.bad": "0"})), frames(noted, ("fit", {"self.bad": "2"}))
+    assert told_of(noted, [("fit", 6)], [("fit", 7)], sides) == (
+        3,
+        "`batch.is_bad` has been true more often in rank 1. self.bad is 0 in rank 0, and 2 in rank 1.",
+    )
+    sides = frames(noted, ("fit", {"self.bad": "'a'"})), frames(noted, ("fit", {"self.bad": "'b'"}))
+    told = told_of(noted, [("fit", 6)], [("fit", 7)], sides)
+    assert told is not None and told[1].startswith("`batch.is_bad` has not been true as often in both.")
+
+
+def test_a_handler_is_told_that_returns_to_a_loop_of_the_caller(noted: str) -> None:
+    inner = FrameValues(noted, "guarded", {"self.notes": "of length 0"}, [{"self": "self"}, {"self": "self"}])
+    sides = [inner, *frames(noted, ("run", {}))], frames(noted, ("run", {"self.notes": "of length 1"}))
+    # the line at which both have met is in a comprehension, which one rank has left
+    assert told_of(noted, [("run", 10), ("guarded", 15)], [("run", 11)], sides, [("run", 10)]) == (
+        16,
+        "`except ValueError` has run more often in rank 1. "
+        "self.notes is of length 0 in rank 0, and of length 1 in rank 1.",
+    )
+
+
+def test_at_one_line_the_loop_is_told_that_has_more_elements_in_one_rank(noted: str) -> None:
+    line = [("average", 23)]
+    sides = (
+        frames(noted, ("average", {"trained": "of length 2"})),
+        frames(noted, ("average", {"trained": "of length 4"})),
+    )
+    assert told_of(noted, line, line, sides) == (22, "`reversed(trained)` has 2 elements in rank 0, and 4 in rank 1.")
+    assert told_of(noted, line, line, (sides[0], sides[0])) is None
+
+
+def test_the_number_of_a_rank_is_no_cause_where_it_is_passed_to_the_programs_own_functions(trainer: str) -> None:
+    sides = frames(trainer, ("fit", {"rank": "0"})), frames(trainer, ("fit", {"rank": "1"}))
+    assert told_of(trainer, [("fit", 5), ("step", 21)], [("fit", 5), ("step", 21)], sides) is None
+
+
 def test_a_handler_that_notes_nothing_is_told_with_its_loop(tmp_path: Path) -> None:
     (tmp_path / "trainer.py").write_text(TRAINER.replace("skipped += 1", "pass"))
     path = str(tmp_path / "trainer.py")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dynascope.explain.problem import Place, Problem, fitting, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.comparison.called import ENDED, Called
+from dynascope.facts.comparison.plain_branches import PlainBranch
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 from dynascope.facts.user_stack import UserFrame
@@ -22,6 +23,7 @@ REMEDY = (
     "condition or order before them depend on the rank."
 )
 _SHOWN_PARAMETERS = 4
+SKIPS = "Where `{}`, the loop goes on with its next element."
 
 
 def other_collective(
@@ -138,14 +140,22 @@ def other_order(ours: Sequence[Collective], theirs: Sequence[Collective], ranks:
     return ""
 
 
-def other_elements(ours: Called, theirs: Called, ranks: tuple[str, str]) -> model.Divergence:
-    """Return the fact that ranks call one collective for other elements of a loop."""
+def other_elements(
+    ours: Called, theirs: Called, ranks: tuple[str, str], decides: PlainBranch | None
+) -> model.Divergence:
+    """Return the fact that ranks call one collective for other elements of a loop.
+
+    `decides` is the loop, or the condition that skips elements.
+    """
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     name, _, value = theirs.element.partition(" is ")
     is_same = ours.element.startswith(f"{name} is ") and " and " not in f"{ours.element}{value}"
     other = value if is_same else theirs.element
     called = _called(Collective(ours.operation, "", ours.takes, stack=ours.stack))
     stack = list(ours.stack)
+    if decides is not None:
+        stack[-1] = UserFrame(decides.path, decides.line, decides.function)
+    skips = SKIPS.format(decides.text) if decides is not None and decides.kind == "skips" else ""
     return model.Divergence(
         path=stack[-1].path,
         line=stack[-1].line,
@@ -153,7 +163,7 @@ def other_elements(ours: Called, theirs: Called, ranks: tuple[str, str]) -> mode
         effect="wrong",
         ranks=ranks[0],
         others=ranks[1],
-        difference=f"{ours.element} in {names[0]}, and {other} in {names[1]}.",
+        difference=f"{skips} {ours.element} in {names[0]}, and {other} in {names[1]}.".strip(),
         collectives=sentence_of(f"{names[0]} and {names[1]} call {called} in the order of their loops."),
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dynascope.explain.divergences import SKIPS
 from dynascope.explain.problem import sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.comparison.plain_branches import (
@@ -27,11 +28,17 @@ _LENGTH = re.compile("^of length ")
 _SENTENCES: dict[Kind, str] = {
     "condition": "`{}` decides it.",
     "break": "`{}` leaves the loop by `break`.",
-    "skips": "Where `{}`, the loop goes on with its next element.",
+    "skips": SKIPS,
+    "noted": "`{}` has not been true as often in both.",
     "except": "`{}` has run in one of them alone.",
     "with": "`{}` depends on it.",
     "setting": "`{}` reads another value in each.",
 }
+_MORE_OFTEN: dict[Kind, str] = {
+    "noted": "`{}` has been true more often in {}.",
+    "except": "`{}` has run more often in {}.",
+}
+"""What is said of a statement that counts in a variable."""
 _OF_MODULE = re.compile(r"[A-Za-z_]\w*\.[\w.]*(?=.*\()")
 """The first parameter of FSDP2 that a collective takes."""
 _PARAMETER = re.compile(r"[\w.]+")
@@ -117,6 +124,8 @@ def _told(
     read = values_read(branch, values)
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
     differing = _differing(branch, read)
+    if branch.kind == "elements":
+        differing = []
     is_skipped = branch.kind == "skips" and are_of_others
     counts = [read.elements(side, branch.elements) for side in (0, 1)]
     is_counted = len({*counts}) == 2 and None not in counts
@@ -143,7 +152,7 @@ def _told(
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    if branch.is_true is None and not (differing or is_skipped):
+    if branch.is_true is None and not (differing or is_skipped or is_counted):
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
 
@@ -195,8 +204,8 @@ def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
 
 def _without_truth(branch: PlainBranch, names: tuple[str, str], read: ValuesRead, differing: Sequence[str]) -> str:
     """Say what is said of a statement of which it is not known in which rank it is true."""
-    if branch.kind == "except" and differing:
+    if branch.kind in _MORE_OFTEN and differing:
         counts = [_LENGTH.sub("", side[differing[0]]) for side in read.sides]
         if all(each.isdecimal() for each in counts):
-            return f"`{branch.text}` has run more often in {names[int(counts[0]) < int(counts[1])]}."
+            return _MORE_OFTEN[branch.kind].format(branch.text, names[int(counts[0]) < int(counts[1])])
     return _SENTENCES.get(branch.kind, "").format(branch.text)

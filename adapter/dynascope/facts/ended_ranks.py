@@ -28,7 +28,7 @@ from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
 _RESTARTS_VARIABLE = "TORCHELASTIC_RESTART_COUNT"
-_SLOT = 2048
+_SLOT = 4096
 """The bytes for a collective."""
 _SLOTS = 64
 """The number of the latest collectives that are kept."""
@@ -129,7 +129,11 @@ class RankFile:
     def values(self, values: ValuesAt) -> None:
         """Write the values that the code reads at the collective that was written last."""
         at = _VALUES_AT + self._values % KEPT_VALUES * _VALUES
-        checked_memory.write(self._memory, at, _VALUES, _encode(values))
+        data, frames = _encode(values), values.frames
+        while len(data) > _VALUES - checked_memory.HEADER.size and len(frames) > 1:
+            frames = frames[: len(frames) // 2]
+            data = _encode(structs.replace(values, frames=frames))
+        checked_memory.write(self._memory, at, _VALUES, data)
         self._values += 1
 
     def compiled(self, made: NewestCall, begins: bool) -> None:

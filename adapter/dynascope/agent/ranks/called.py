@@ -12,28 +12,26 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from dynascope.agent.events.collectives import CalledCollective
-from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
+from dynascope.agent.ranks.loop_elements import LoopElements
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
-from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
 
 _KEPT = 512
 """The most collectives that are kept of a group."""
-_LONGEST = 100
-"""The most characters of an element of a loop."""
-_MOST_LINES = 4
+_MOST_LINES = 8
 """The most of the user's lines that are kept of a call."""
 
 
 class CallsOfGroup:
     """The collectives of one process group."""
 
-    def __init__(self) -> None:
+    def __init__(self, elements: LoopElements) -> None:
         self.is_counted = True
+        self._elements = elements
         self._calls: deque[Called] = deque(maxlen=_KEPT)
         self._latest: dict[str, tuple[int, int, int]] = {}
         """For each backend the numbers at its latest uncompiled collective.
@@ -63,7 +61,7 @@ class CallsOfGroup:
         place = backend, begun, since + 1 if before == begun else 0
         frames = [*users_frames(traceback.walk_stack(sys._getframe()))]
         lines = tuple(user for _, user in frames)[::-1]
-        element = next(filter(None, (_element_of(*each) for each in frames)), "")
+        element = self._elements.of(frames)
         return Called(place, number + 1, called.operation, called.takes, lines, called.splits, element)
 
     def latest(self) -> CalledInGroup:
@@ -77,6 +75,7 @@ class CalledCollectives:
         """Take what reads the values in the frames of this thread; None where it does not."""
         self._lock = fork_safe(threading.RLock())  # a handler of a signal may call a collective, too
         self._groups: dict[str, CallsOfGroup] = {}
+        self._elements = LoopElements()
         self.began = 0.0
         """When the latest has begun, of `time.monotonic`."""
         self.thread = threading.main_thread().ident or 0
@@ -96,7 +95,7 @@ class CalledCollectives:
         """Keep a collective that begins on this thread."""
         with self._lock:
             self.began, self.thread = time.monotonic(), threading.get_ident()
-            kept = self._groups.setdefault(called.group, CallsOfGroup()).add(called)
+            kept = self._group(called.group).add(called)
             if self.file is not None and kept is not None:
                 self.file.add(called.group, kept)
                 self.reduction = None
@@ -106,7 +105,7 @@ class CalledCollectives:
         """Keep what all ranks have to call until it has returned; it counts as no collective."""
         with self._lock:
             self.began, self.thread = time.monotonic(), threading.get_ident()
-            placed = self._groups.setdefault(called.group, CallsOfGroup()).placed(called)
+            placed = self._group(called.group).placed(called)
             if placed is not None:
                 self._entered = called.group, placed
 
@@ -118,7 +117,7 @@ class CalledCollectives:
     def reduces(self, called: CalledCollective) -> None:
         """Keep that the next backward reduces gradients; it counts as no collective."""
         with self._lock:
-            placed = self._groups.setdefault(called.group, CallsOfGroup()).placed(called)
+            placed = self._group(called.group).placed(called)
             self.reduction = None if placed is None else (called.group, placed)
             if self.file is not None and placed is not None:
                 self.file.reduces(called.group, placed)
@@ -128,6 +127,9 @@ class CalledCollectives:
         """Return the values of frames, with what is known of parameters of FSDP2."""
         return [*frames, FrameValues("", FROZEN, dict(self.frozen))] if self.frozen else frames
 
+    def _group(self, name: str) -> CallsOfGroup:
+        return self._groups.setdefault(name, CallsOfGroup(self._elements))
+
     def _read(self, group: str, called: Called) -> None:
         if self.file is not None and (frames := self._read_values()) is not None:
             self.values.append(ValuesAt(group, called.place, self.with_frozen(frames)))
@@ -136,7 +138,7 @@ class CalledCollectives:
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""
         with self._lock:
-            self._groups.setdefault(group, CallsOfGroup()).is_counted = False
+            self._group(group).is_counted = False
 
     def forget(self) -> None:
         """Begin anew: the program has destroyed its process groups."""
@@ -152,19 +154,6 @@ class CalledCollectives:
             if self._entered is not None:
                 found[self._entered[0]].calls.append(self._entered[1])
             return found
-
-
-def _element_of(frame: types.FrameType, user: UserFrame) -> str:
-    """Return the element of a loop for which a frame calls, `name is 'weight'`.
-
-    "" for one that is no text.
-    """
-    names = elements_read(user.path, user.line)
-    if not names:
-        return ""
-    values = locals_of(frame)
-    texts = [f"{name} is {values[name]!r}" for name in names if type(values.get(name)) is str]
-    return " and ".join(texts)[:_LONGEST]
 
 
 @lru_cache(maxsize=10_000)

@@ -13,7 +13,7 @@ from dynascope.explain import divergences
 from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branches import ValuesAt, decides_elements
 from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended
@@ -63,7 +63,9 @@ def _by_order(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
                 rank.calls[group], other.calls[group], lambda frame: elements_read(frame.path, frame.line)
             )
             if pair is not None:
-                return rank.rank.rank, divergences.other_elements(*pair, (str(rank.rank.rank), str(other.rank.rank)))
+                decides = decides_elements(pair[0].stack[-1], pair[0].is_of_parameter)
+                numbers = str(rank.rank.rank), str(other.rank.rank)
+                return rank.rank.rank, divergences.other_elements(*pair, numbers, decides)
     return None
 
 

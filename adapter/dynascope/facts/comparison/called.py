@@ -27,6 +27,7 @@ Split = TypeVar("Split", bound=_Splitting)
 DESTROYED = "destroy_process_group"
 """The operation of a rank that has destroyed a process group, in place of a collective."""
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "gather", "reduce_scatter", "scatter")
+_OF_PARAMETER = " is the parameter "
 ENDED = ""
 """The operation of a rank that has ended, in place of a collective."""
 
@@ -47,7 +48,10 @@ class Called(Struct, frozen=True, array_like=True):
     splits: Splits = ((), ())
     """How much an all-to-all sends to each rank, and how much it takes from each; empty where all are alike."""
     element: str = ""
-    """The element of a loop for which it is called, `name is 'weight'`; "" without a loop over texts."""
+    """The element of a loop for which it is called, `name is 'weight'`.
+
+    "" without a loop over texts or parameters.
+    """
 
     @property
     def text(self) -> str:
@@ -59,9 +63,19 @@ class Called(Struct, frozen=True, array_like=True):
         """Whether the rank calls no collective of the group any more."""
         return self.operation in (DESTROYED, ENDED)
 
+    @property
+    def is_of_parameter(self) -> bool:
+        """Whether its element is a parameter, which all ranks of a group have to take at once."""
+        return _OF_PARAMETER in self.element
+
     def differs(self, other: Called) -> bool:
         """Whether one rank calls another collective than the other."""
         return self.text != other.text and not (self.is_end and other.is_end)
+
+
+def of_parameter(target: str, parameter: str) -> str:
+    """Return the element of a loop over parameters: `p is the parameter head.weight`."""
+    return f"{target}{_OF_PARAMETER}{parameter}"
 
 
 class CalledInGroup(Struct, array_like=True):
@@ -125,7 +139,9 @@ def first_reordered(
             of_line.setdefault(our.stack, []).append((our, their))
     for stack, pairs in of_line.items():
         elements, others = [our.element for our, _ in pairs], [their.element for _, their in pairs]
-        if elements != others and sorted(elements) == sorted(others) and is_passed(stack[-1]):
+        are_alike = sorted(elements) == sorted(others)  # texts may be those of each rank: names of its files
+        are_parameters = all(each.is_of_parameter for pair in pairs for each in pair) and {*elements} & {*others}
+        if elements != others and (are_alike or are_parameters) and is_passed(stack[-1]):
             return next(pair for pair in pairs if pair[0].element != pair[1].element)
     return None
 

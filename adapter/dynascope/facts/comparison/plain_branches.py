@@ -25,14 +25,17 @@ from dynascope.facts.comparison.plain_code import (
     statements_of,
     way_to,
 )
-from dynascope.facts.comparison.plain_reads import bound_at, noted_by, read_at, settings_in
+from dynascope.facts.comparison.plain_reads import bound_at, elements_read, noted_by, read_at, settings_in
 from dynascope.facts.user_stack import UserFrame
 
-Kind = Literal["condition", "loop", "break", "skips", "except", "with", "call", "operand", "setting"]
+Kind = Literal[
+    "condition", "loop", "break", "skips", "elements", "noted", "except", "with", "call", "operand", "setting"
+]
 """`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
-element; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both
-ranks; `operand`: the line of one, for a process group or a DTensor that it reads; `setting`: a statement in a loop, for
-an attribute or element that it reads."""
+element; `elements`: a loop around the line, for how many elements it has; `noted`: a condition that counts in a
+variable how often it is true; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the
+line itself, of both ranks; `operand`: the line of one, for a process group or a DTensor that it reads; `setting`: a
+statement in a loop, for an attribute or element that it reads."""
 
 
 PROCESS_GROUP = "the process group"
@@ -107,7 +110,8 @@ def branches_apart(
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
     callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
     is_later = [
-        each < last or (each == last and not _is_in_loop(below)) for each, below in zip(lines, callees, strict=True)
+        each.line < last or (each.line == last and not (_has_comprehension(each) or _is_in_loop(below)))
+        for each, below in zip(frames, callees, strict=True)
     ]
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
@@ -173,10 +177,11 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
             if isinstance(node, ast.If):
                 yield _branch(node, frame, truth)._replace(side=side)
             elif isinstance(node, ast.Try):
-                yield from (each._replace(side=side) for each in _handlers_of(node, frame))
+                yield from (each._replace(side=side) for each in _handlers_of(node, frame, may_return=True))
             elif isinstance(node, Loop) and is_true:
                 loop = _branch(node, frame, truth)
                 reads = [*bound_at(node), *loop.reads]
+                yield from (each._replace(side=side) for each in _handlers(node, frame))
                 loops.append(loop._replace(side=side, reads=reads))
     yield from loops
     for frame in frames:
@@ -190,6 +195,16 @@ def _settings(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     for node in statements_of(loop):
         if reads := [*dict.fromkeys(settings_in(node))]:
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
+
+
+def decides_elements(frame: UserFrame, may_skip: bool) -> PlainBranch | None:
+    """Return what decides for which element of a loop a line is reached.
+
+    It is the loop, or a condition that skips elements, if that may be; None without a loop.
+    """
+    way = _way(frame)
+    skipping = [*_skipping(way, frame)] if may_skip else []
+    return next(iter([*skipping[-1:], *_loop_of_element(way, frame)]), None)
 
 
 def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
@@ -213,7 +228,19 @@ def _way(frame: UserFrame) -> list[Step]:
 
 def _is_in_loop(frames: Sequence[UserFrame]) -> bool:
     """Whether a rank is in a loop of a function, and so may call from the same line again."""
-    return bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in _way(frames[0]))
+    is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in _way(frames[0]))
+    return is_loop or (bool(frames) and _has_comprehension(frames[0]))
+
+
+def _has_comprehension(frame: UserFrame) -> bool:
+    """Whether a line is one of a statement that goes through something in an expression."""
+    way = _way(frame)
+    kinds = ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
+    return (
+        bool(way)
+        and not hasattr(way[-1].node, "body")
+        and any(isinstance(each, kinds) for each in ast.walk(way[-1].node))
+    )
 
 
 def _leaving(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
@@ -230,27 +257,39 @@ def _breaks(loop: Loop) -> list[ast.If]:
 
 
 def _handlers(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the handlers in a loop that note an error in a variable, and go on."""
+    """Yield the handlers and conditions in a loop that note something, and go on."""
     for node in statements_of(loop):
         if isinstance(node, ast.Try):
             yield from _handlers_of(node, frame)
+        elif isinstance(node, ast.If):
+            yield from _noted(node, frame)
 
 
-def _handlers_of(node: ast.Try, frame: UserFrame) -> Iterator[PlainBranch]:
+def _handlers_of(node: ast.Try, frame: UserFrame, may_return: bool = False) -> Iterator[PlainBranch]:
     for handler in node.handlers:
-        reads = [*dict.fromkeys(noted_by(handler))]
-        if reads and _goes_on(handler):
+        reads = [*dict.fromkeys(noted_by(handler.body))]
+        if reads and _goes_on(handler.body, may_return):
             yield PlainBranch(frame.path, handler.lineno, frame.function, _head(handler), reads, "except", None)
 
 
 def _silent_handler(loop: Loop) -> tuple[int, str] | None:
     tried = [node for node in statements_of(loop) if isinstance(node, ast.Try)]
-    handlers = (each for node in tried for each in node.handlers if _goes_on(each) and not any(noted_by(each)))
+    handlers = (
+        each for node in tried for each in node.handlers if _goes_on(each.body) and not any(noted_by(each.body))
+    )
     return next(((each.lineno, _head(each)) for each in handlers), None)
 
 
-def _goes_on(handler: ast.ExceptHandler) -> bool:
-    return not any(isinstance(each, ast.Raise | ast.Break | ast.Return) for each in handler.body)
+def _noted(node: ast.If, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield a condition that skips what follows in a loop, and counts how often."""
+    reads = [*dict.fromkeys(noted_by(node.body))]
+    if reads and isinstance(node.body[-1], ast.Continue):
+        yield PlainBranch(frame.path, node.lineno, frame.function, ast.unparse(node.test), reads, "noted", None)
+
+
+def _goes_on(block: Sequence[ast.stmt], may_return: bool = False) -> bool:
+    leaving = (ast.Raise, ast.Break) if may_return else (ast.Raise, ast.Break, ast.Return)
+    return not any(isinstance(each, leaving) for each in block)
 
 
 def _head(handler: ast.ExceptHandler) -> str:
@@ -261,8 +300,18 @@ def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield what may give ranks other operands at one line, the innermost function first."""
     for frame in reversed(frames):
         way = _way(frame)
-        yield from chain(_skipping(way, frame), _contexts(way, frame))
-        yield _call(frame, way)
+        yield from chain(_skipping(way, frame), _loop_of_element(way, frame), _contexts(way, frame))
+        call = _call(frame, way)
+        if frame is not frames[-1]:  # a rank passes its number to its own functions by right
+            call = call._replace(reads=[name for name in call.reads if "rank" not in name])
+        yield call
+
+
+def _loop_of_element(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the innermost loop around a line that reads an element of it."""
+    loop = next((node for node, is_true in reversed(way) if isinstance(node, ast.For) and is_true), None)
+    if loop is not None and elements_read(frame.path, frame.line):
+        yield _branch(loop, frame, None)._replace(kind="elements")
 
 
 def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:

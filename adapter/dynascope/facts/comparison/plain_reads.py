@@ -28,10 +28,11 @@ def names_read(path: str, line: int) -> list[str]:
     way = [step.node for step in way_to(function, line)]
     around = [name for node in way for name in bound_at(node)]
     statements = statements_of(function)
-    handlers = [name for node in statements if isinstance(node, ast.Try) for name in _handled(node)]
+    blocks = (block for node in statements for block in _noting(node))
+    noted = [name for block in blocks for name in noted_by(block)]
     loops = (node for node in statements if isinstance(node, Loop))
     settings = [name for loop in loops for node in statements_of(loop) for name in settings_in(node)]
-    return [*dict.fromkeys([*conditions, *around, *handlers, *read_at(way), *settings])]
+    return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *settings])]
 
 
 @lru_cache(1024)
@@ -80,13 +81,15 @@ def settings_in(node: ast.stmt) -> Iterator[str]:
     yield from (name for each in read for name in names_in(each) if "." in name or "[" in name)
 
 
-def _handled(node: ast.Try) -> list[str]:
-    return [name for handler in node.handlers for name in noted_by(handler)]
+def _noting(node: ast.stmt) -> list[list[ast.stmt]]:
+    if isinstance(node, ast.Try):
+        return [handler.body for handler in node.handlers]
+    return [node.body] if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue) else []
 
 
-def noted_by(handler: ast.ExceptHandler) -> Iterator[str]:
-    """Yield the variables that count errors, and the lists that collect them."""
-    for each in handler.body:
+def noted_by(block: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the variables that a block of statements counts, and the lists to which it appends."""
+    for each in block:
         match each:
             case ast.AugAssign(target=target):
                 yield ast.unparse(target)

@@ -16,8 +16,8 @@ def evaluate(logits, labels):
         "hits": (logits.argmax(-1) == labels).float().sum(),
         "entropy": -(log.exp() * log).sum(),
     }
-    for name in NAMES:
-        dist.all_reduce(meters[name])  # PARTS name is '
+    for name in NAMES:  # PARTS name is '
+        dist.all_reduce(meters[name])
     return meters
 
 

@@ -13,8 +13,8 @@ class Metrics:
         self.values = {name: torch.full((1,), 1.0 + len(name)) for name in names}
 
     def average(self):
-        for name in self.values:
-            dist.all_reduce(self.values[name])  # PARTS name is
+        for name in self.values:  # PARTS name is
+            dist.all_reduce(self.values[name])
 
 
 @compiled

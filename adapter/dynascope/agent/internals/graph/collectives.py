@@ -14,6 +14,7 @@ from msgspec import structs
 from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
 from dynascope.agent.internals.graph.redistributions import Redistribution, redistributions_of
+from dynascope.agent.internals.parameter_names import parameters_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.called import Splits
 from dynascope.facts.comparison.ranks import Collective
@@ -111,19 +112,10 @@ def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
     if not (torch.is_grad_enabled() and active.require_backward_grad_sync) or active.parameters_to_ignore:
         return None
     # by object: after a graph break the graph's inputs may be reached in another way than before it
-    names = dict(_parameters_of(active.module, ""))
+    names = {id(each): name for each, name in parameters_of(active.module)}
     taken = (real_input(node) for node in graph_module.graph.nodes if node.op == "placeholder")
     used = {names.get(id(each)) for each in taken if _is_trained(each)}
     return active.process_group.group_name, tuple(sorted(filter(None, used)))
-
-
-def _parameters_of(module: Any, prefix: str) -> Iterator[tuple[int, str]]:
-    """Yield the identities and names of a module's parameters, without code of the program."""
-    own = object.__getattribute__(module, "__dict__")
-    yield from ((id(each), f"{prefix}{name}") for name, each in own["_parameters"].items() if each is not None)
-    for name, each in own["_modules"].items():
-        if each is not None:
-            yield from _parameters_of(each, f"{prefix}{name}.")
 
 
 def _is_trained(value: Any) -> bool:

@@ -1,0 +1,62 @@
+"""Name the parameters of modules, without running code of the program."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+_WRAPPERS = ("_orig_mod.", "_fsdp_wrapped_module.")
+"""What torch.compile (2.0) and FSDP (1.12) put into the names of parameters."""
+_MOST_UNKNOWN = 32
+"""How often a parameter may be searched for in vain; later ones are not."""
+
+
+def parameters_of(module: Any, prefix: str = "") -> Iterator[tuple[Any, str]]:
+    """Yield the parameters of a module and of those in it, with their names."""
+    own = object.__getattribute__(module, "__dict__")
+    yield from ((each, f"{prefix}{name}") for name, each in own["_parameters"].items() if each is not None)
+    for name, each in own["_modules"].items():
+        if each is not None:
+            yield from parameters_of(each, f"{prefix}{name}.")
+
+
+def is_parameter(value: object) -> bool:
+    """Whether a value is a parameter of a module; its `__class__` is not asked."""
+    torch = sys.modules.get("torch")
+    return torch is not None and issubclass(type(value), torch.nn.Parameter)
+
+
+def is_module(value: object) -> bool:
+    """Whether a value is a module; its `__class__` is not asked."""
+    torch = sys.modules.get("torch")
+    return torch is not None and issubclass(type(value), torch.nn.Module)
+
+
+class ParameterNames:
+    """The names of the parameters of modules that were looked at, which keep no parameter alive."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._unknown = 0
+
+    def name_of(self, parameter: Any, modules: Iterable[Any]) -> str | None:
+        """Return the name of a parameter in the first of some modules that has it, or None."""
+        if (name := self._known(parameter)) is None and self._unknown < _MOST_UNKNOWN:
+            for module in modules:
+                self._add(module)
+                if (name := self._known(parameter)) is not None:
+                    break
+            self._unknown += name is None
+        return name
+
+    def _known(self, parameter: Any) -> str | None:
+        found = self._names.get(id(parameter))
+        return found[1] if found is not None and found[0]() is parameter else None
+
+    def _add(self, module: Any) -> None:
+        for parameter, name in parameters_of(module):
+            for wrapper in _WRAPPERS:
+                name = name.replace(wrapper, "")
+            self._names[id(parameter)] = weakref.ref(parameter), name.removeprefix("module.")
