@@ -14,6 +14,7 @@ from dynascope.explain.problem import named, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
 from dynascope.facts.comparison.called import first_unmatched, kinds_of
+from dynascope.facts.comparison.computed_sizes import computed
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
 from dynascope.facts.comparison.partings import COMPUTED_SIZE
@@ -205,6 +206,9 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
             for name, part in zip(names, (parting.ours, parting.theirs), strict=True)
         ]
         return sentence_of(f"{sides[0]}, and {sides[1]}.")
+    if difference.kind == "value":
+        difference = _valued(comparison, difference)
+    difference = _past_library(comparison, difference)
     itself = (
         _guarded(difference, names, False)
         if difference.kind == "guard"
@@ -235,11 +239,9 @@ def _cause_told(
     """
     is_condition = cause in difference.because
     if cause.kind == "value":
-        sides = zip((comparison.left, comparison.right), (cause.left, cause.right), strict=True)
-        left, right = (_with_sizes(side, text) for side, text in sides)
-        if left == right or any(COMPUTED_SIZE.search(text or "") for text in (left, right)):
+        cause = _valued(comparison, cause)
+        if cause.left == cause.right or any(COMPUTED_SIZE.search(text or "") for text in (cause.left, cause.right)):
             return None
-        cause = structs.replace(cause, left=left, right=right)
     told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
     if told is None:
         return None
@@ -252,7 +254,35 @@ def _cause_told(
 def _with_sizes(compile: TracedCompile, text: str | None) -> str | None:
     """Return the text of a value with its sizes in the traced call: `f32[8]` for `f32[s77]`."""
     sizes = {symbol: compile.sizes.get(source, symbol) for symbol, source in compile.symbols.items()}
-    return text and _WORD.sub(lambda found: sizes.get(found[0], found[0]), text)
+    return text and computed(_WORD.sub(lambda found: sizes.get(found[0], found[0]), text))
+
+
+def _valued(comparison: Comparison, difference: Difference) -> Difference:
+    """Return a difference of values with the sizes of both traced calls."""
+    sides = zip((comparison.left, comparison.right), (difference.left, difference.right), strict=True)
+    left, right = (_with_sizes(side, text) for side, text in sides)
+    return structs.replace(difference, left=left, right=right)
+
+
+def _past_library(comparison: Comparison, difference: Difference) -> Difference:
+    """Return a branch with the line of its function that follows where one side calls a function of a library.
+
+    That is the code of a property: `cached_property.__get__`.
+    """
+    nexts = difference.left_next, difference.right_next
+    calls = [each is not None and each.depth > difference.place.depth for each in nexts]
+    if difference.kind != "branch" or calls[0] == calls[1]:
+        return difference
+    after = []
+    for compile, place, is_call in zip((comparison.left, comparison.right), nexts, calls, strict=True):
+        if is_call and place is not None and is_of_library(place.path):
+            lines = (each.place for each in compile.lines[difference.row + 1 :])
+            here = (difference.place.path, difference.place.depth)
+            # it may break the graph: its function then is traced anew, from its first line on
+            own = (each for each in lines if (each.path, each.depth) == here and each.line > difference.place.line)
+            place = next(own, place)
+        after.append(place)
+    return structs.replace(difference, left_next=after[0], right_next=after[1])
 
 
 def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Difference]:

@@ -12,7 +12,7 @@ import os
 import shutil
 import struct
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -204,9 +204,17 @@ def compiled_by(folder: Path, rank: int) -> list[NewestCall]:
                 else:
                     of_function[-1].parts += made.parts
                     of_function[-1].gradients |= made.gradients
-    found = [each for of_function in calls.values() for each in of_function]
+    found = [each for of_function in calls.values() for each in _numbered(of_function)]
     newest = {each.name: each for each in found}
     return whole_calls(sorted(newest.values(), key=lambda each: each.parts[-1].compile.began))
+
+
+def _numbered(calls: Sequence[NewestCall]) -> Iterator[NewestCall]:
+    """Yield calls of a function, each with the collectives of those before it."""
+    before: list[list[str]] = []
+    for call in calls:
+        yield structs.replace(call, before=[*before])
+        before.append([each.text for part in call.parts for each in part.collectives])
 
 
 def _compiles(data: bytes) -> Iterator[tuple[NewestCall, bool]]:

@@ -35,8 +35,8 @@ class RecordedGroup(NamedTuple):
 
     backend: str
     collectives: list[RecordedCollective]
-    waits: bool
-    """Whether the last has not ended."""
+    ended: int
+    """The number of the latest that has ended."""
 
 
 class _Entry(Struct):
@@ -85,8 +85,7 @@ def recorded_collectives(most: int) -> dict[str, RecordedGroup]:
 
 def _group(entries: Sequence[_Entry], statuses: Mapping[str, _Status]) -> RecordedGroup:
     status = statuses.get(str(entries[-1].pg_id), _Status())
-    waits = int(status.last_completed_collective) < int(status.last_enqueued_collective)
-    return RecordedGroup(_BACKEND, [_collective(each) for each in entries], waits)
+    return RecordedGroup(_BACKEND, [_collective(each) for each in entries], int(status.last_completed_collective))
 
 
 def _collective(entry: _Entry) -> RecordedCollective:

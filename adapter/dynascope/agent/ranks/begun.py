@@ -26,12 +26,11 @@ def with_begun(called: Mapping[str, CalledInGroup]) -> dict[str, CalledInGroup]:
 
 def _begun(group: RecordedGroup, uncompiled: list[Called]) -> list[Called]:
     stacks = {each.place: each.stack for each in uncompiled}
-    last = group.collectives[-1]
     made = []
     for each in group.collectives:
         # the flight recorder counts from 1 on, and a collective's place is how many have begun before it
         stack = stacks.get((group.backend, each.number - 1, 0), ())
-        if not stack and each is last and group.waits:
+        if not stack and each.number > group.ended:  # one call may begin several: that of all buffers of a module
             stack = _waiting_lines(each.thread)
         made.append(Called((group.backend, each.number, 0), each.number, each.operation, each.takes, stack))
     return made

@@ -115,15 +115,16 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
         return None
     groups = {each.rank.rank: each.rank.groups for each in ranks}
     made = {each.rank.rank: compiled_by(folder, each.rank.rank) for each in ranks}
-    found: list[tuple[float, int, int, PairOfCalls]] = []
+    found: list[tuple[bool, float, int, int, PairOfCalls]] = []
     for rank, other in combinations(sorted(made), 2):
         for pair in pairs_at(made[rank], made[other], []):
             if compiled_apart(pair, (rank, other), (str(rank), str(other)), _common(groups, rank, other)) is not None:
                 latest = max(each.compile.began for side in pair[:2] for each in side)
-                found.append((latest, rank, other, pair))
+                found.append((not pair.is_behind, latest, rank, other, pair))
     if not found:
         return None
-    _, rank, other, pair = max(found, key=lambda each: each[0])
+    # a rank that was ended meanwhile may only be behind
+    *_, rank, other, pair = max(found, key=lambda each: each[:2])
     name, common = pair.ours[0].name, _common(groups, rank, other)
     sides = [
         (number, [each for each in made if _called(made[each], name, common) == _called(made[number], name, common)])

@@ -29,6 +29,13 @@ class NewestCall(msgspec.Struct, array_like=True):
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     callers: tuple[UserFrame, ...] = ()
     """The user's lines at which the function was called, the innermost last."""
+    before: list[list[str]] = []
+    """The collectives of each earlier call for which it was compiled; known of a rank that has ended alone."""
+
+    def is_behind(self, other: NewestCall) -> bool:
+        """Whether another rank has gone on from the same compile."""
+        number, texts = len(self.before), [each.text for part in self.parts for each in part.collectives]
+        return number < len(other.before) and texts == other.before[number]
 
     @property
     def name(self) -> PartName:
@@ -154,6 +161,9 @@ class PairOfCalls(NamedTuple):
     is_newest: bool = True
     """Whether both are the newest; else one side is an earlier call, whose collectives the other side has in none."""
 
+    is_behind: bool = False
+    """Whether one rank has compiled what the other has compiled before its newest."""
+
     def turned(self) -> PairOfCalls:
         """Return the same with the sides exchanged."""
         return self._replace(ours=self.theirs, theirs=self.ours, gradients=self.gradients[::-1])
@@ -175,7 +185,9 @@ def pairs_at(
             calls = [each for each in (*ours, *theirs) if each.name == name]
             is_there = any(call.is_at(frame) for frame in lines for call in calls)
             gradients = our.gradients, their.gradients
-            pairs.append(PairOfCalls(_begun_at(our, name), _begun_at(their, name), is_there, gradients))
+            is_behind = our.is_behind(their) or their.is_behind(our)
+            sides = _begun_at(our, name), _begun_at(their, name)
+            pairs.append(PairOfCalls(*sides, is_there, gradients, is_behind=is_behind))
     return sorted(pairs, key=lambda pair: not pair.is_there)
 
 
