@@ -24,7 +24,7 @@ def heard() -> Iterator[list[CalledCollective]]:
     found: list[CalledCollective] = []
     failures: list[str] = []
     dist.init_process_group("fake", rank=0, world_size=2, store=FakeStore())
-    events = CollectiveEvents(found.append, lambda group: None, HookFailures(failures.append))
+    events = CollectiveEvents(found.append, lambda group: None, lambda exchange: None, HookFailures(failures.append))
     try:
         yield found
     finally:
@@ -77,7 +77,9 @@ def test_those_of_graphs_are_not(heard: list[CalledCollective], backend: str) ->
 
 def test_an_operator_keeps_its_hash_and_is_restored(heard: list[CalledCollective]) -> None:
     wrapped, names = OPERATOR._op, {OPERATOR: "all_reduce"}
-    other = CollectiveEvents(lambda called: None, lambda group: None, HookFailures(lambda trace: None))
+    other = CollectiveEvents(
+        lambda called: None, lambda group: None, lambda exchange: None, HookFailures(lambda trace: None)
+    )
     assert OPERATOR._op is wrapped and names[OPERATOR] == "all_reduce" and hash(OPERATOR) == hash(wrapped.__wrapped__)
     other.remove()
     assert OPERATOR._op is wrapped
@@ -85,7 +87,9 @@ def test_an_operator_keeps_its_hash_and_is_restored(heard: list[CalledCollective
 
 def test_nothing_is_wrapped_without_subscribers() -> None:
     hashed = hash(OPERATOR)
-    events = CollectiveEvents(lambda called: None, lambda group: None, HookFailures(lambda trace: None))
+    events = CollectiveEvents(
+        lambda called: None, lambda group: None, lambda exchange: None, HookFailures(lambda trace: None)
+    )
     assert hasattr(OPERATOR._op, "__wrapped__") and hash(OPERATOR) == hashed
     events.remove()
     assert not hasattr(OPERATOR._op, "__wrapped__") and hash(OPERATOR) == hashed

@@ -169,3 +169,18 @@ def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
     file = RankFile(tmp_path, RankProcess(1, process.pid))
     file.end(EndedRank(RankProcess(1, process.pid), error="other"))
     assert parted(tmp_path, has_aborted=True) is None
+
+
+def test_a_rank_that_was_ended_before_it_compiled_again_does_not_part(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    for rank in range(4):
+        file = RankFile(tmp_path, RankProcess(rank, process.pid, {"0": (0, 1, 2, 3)}))
+        file.compiled(call(broken()), begins=True)
+        file.compiled(call(resumed(12, 14)), begins=False)
+        if rank != 1:
+            last = resumed(12, 13 if rank == 3 else 14, began=5.0 - rank)
+            last.collectives += last.collectives[:1] * (1 if rank == 3 else 2)
+            file.compiled(call(last), begins=True)
+    found = parted(tmp_path, has_aborted=True)
+    assert found is not None and found[1].ranks == "3"

@@ -129,7 +129,9 @@ def _told(
     is_skipped = branch.kind == "skips" and are_of_others
     counts = [read.elements(side, branch.elements) for side in (0, 1)]
     is_counted = len({*counts}) == 2 and None not in counts
-    is_proven = bool(differing) or is_skipped or is_counted or (len({*truths}) == 2 and None not in truths)
+    is_decided = len({*truths}) == 2 and None not in truths
+    is_alike = branch.kind == "condition" and branch.side is None and len({*truths}) == 1 and None not in truths
+    is_proven = is_skipped or is_counted or is_decided or (bool(differing) and not is_alike)
     if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
         return None
     shown = [

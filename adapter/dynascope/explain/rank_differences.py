@@ -265,9 +265,9 @@ def _valued(comparison: Comparison, difference: Difference) -> Difference:
 
 
 def _past_library(comparison: Comparison, difference: Difference) -> Difference:
-    """Return a branch with the line of its function that follows where one side calls a function of a library.
+    """Return a branch without the call of a library's function that one side makes there.
 
-    That is the code of a property: `cached_property.__get__`.
+    That is the code of a property, `cached_property.__get__`: the line of its own function that follows is told.
     """
     nexts = difference.left_next, difference.right_next
     calls = [each is not None and each.depth > difference.place.depth for each in nexts]

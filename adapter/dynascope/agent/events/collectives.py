@@ -14,6 +14,8 @@ from dynascope.agent.events.distributed_names import (
     FUNCTIONAL_COLLECTIVES,
     NEW_GROUP,
     PREPARE_FOR_BACKWARD,
+    RECEIVE,
+    SEND,
     UPDATE_DEFAULT_GROUP,
 )
 from dynascope.agent.events.hook_failures import HookFailures
@@ -27,7 +29,7 @@ from dynascope.agent.internals.called_collectives import (
     tensors_of,
 )
 from dynascope.agent.internals.functional_collectives import functional_call
-from dynascope.agent.internals.process_groups import begun_by_group, collectives_begun, default_group
+from dynascope.agent.internals.process_groups import begun_by_group, collectives_begun, default_group, ranks_between
 from dynascope.facts.comparison.called import Splits
 from dynascope.rank_names import ranks_text
 
@@ -46,6 +48,18 @@ class CalledCollective(NamedTuple):
     """How much an all-to-all sends to each rank, and how much it takes from each; empty where all are alike."""
 
 
+class CalledExchange(NamedTuple):
+    """A send to another rank, or a receive from it, that begins."""
+
+    group: str
+    source: int
+    destination: int
+    is_sent: bool
+    """Whether this rank is the source."""
+    takes: str
+    """`f32[64]`."""
+
+
 class _FsdpOfThread(threading.local):
     parameters = ""
     """The parameters for which FSDP2 calls a collective now."""
@@ -55,15 +69,21 @@ _fsdp = _FsdpOfThread()
 
 
 class CollectiveEvents(Events):
-    """Call `begins` before each collective, and `some` with the group where only some of its ranks communicate."""
+    """Call `begins` before each collective, and `exchanges` before each send and receive.
+
+    `some` is called with the group where only some of its ranks communicate.
+    """
 
     def __init__(
         self,
         begins: Callable[[CalledCollective], object],
         some: Callable[[str], object],
+        exchanges: Callable[[CalledExchange], object],
         failures: HookFailures,
     ) -> None:
         super().__init__(failures)
+        for name in (SEND, RECEIVE):
+            self.call_before(name, partial(self._exchanges, exchanges, name is SEND))
         for name in COLLECTIVES:
             self.call_before(name, partial(self._begins, begins, name.name.rpartition(".")[2]))
         for name, operator in FUNCTIONAL_COLLECTIVES.items():
@@ -87,6 +107,22 @@ class CollectiveEvents(Events):
             takes = f"{_fsdp.parameters} ({takes})"
         operation, splits = operation_of(method, arguments), splits_of(arguments) if "to_all" in method else ((), ())
         begins(CalledCollective(group.group_name, begun, operation, takes, splits))
+
+    def _exchanges(
+        self,
+        exchanges: Callable[[CalledExchange], object],
+        is_sent: bool,
+        group: Any,
+        tensors: Any = (),
+        other: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        taken, ranks = tensors_of([tensors]), ranks_between(group, other)
+        if taken is not None and ranks is not None:
+            source, destination = ranks if is_sent else ranks[::-1]
+            takes = taken_by("send" if is_sent else "recv", taken)
+            exchanges(CalledExchange(group.group_name, source, destination, is_sent, takes))
 
     def _begins_functional(
         self, begins: Callable[[CalledCollective], object], operator: str, *args: Any, **kwargs: Any

@@ -56,6 +56,7 @@ FUNCTIONAL_COLLECTIVES = {
 """The operators by which `torch.distributed` calls functional collectives, those of DTensors among them."""
 EXCHANGES_OF_SOME = _methods_of_groups("send recv recv_anysource monitored_barrier")
 """The methods that not all ranks of a group call alike."""
+SEND, RECEIVE = EXCHANGES_OF_SOME[:2]
 PREPARE_FOR_BACKWARD = declare(
     PROCESS_GROUPS, "Reducer.prepare_for_backward", None, "1.7", RUN_TIME_COLLECTIVES, may_be_absent=True
 )

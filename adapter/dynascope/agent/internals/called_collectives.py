@@ -11,7 +11,9 @@ import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
 
-_EQUAL_SIZES = re.compile(r"allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)")
+_EQUAL_SIZES = re.compile(
+    r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
+)
 """Names of methods whose tensors are as large in all ranks begin so."""
 _OPERATIONS = {
     "allreduce": "all_reduce",

@@ -49,6 +49,17 @@ def job_store() -> JobStore | None:
     return JobStore(store.host, store.port, distributed.get_rank(), groups)
 
 
+def ranks_between(group: Any, other: object) -> tuple[int, int] | None:
+    """Return this process's rank, and that of another by its place in a group.
+
+    None without a place. `torch.distributed.get_global_rank` (2.0).
+    """
+    distributed: Any = sys.modules[_DISTRIBUTED]
+    if type(other) is not int:
+        return None
+    return distributed.get_rank(), distributed.get_global_rank(group, other)
+
+
 def collectives_begun(group: Any, device: Any) -> tuple[str, int] | None:
     """Return a group's backend, and how many collectives this rank has begun there.
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dynascope.agent.events.collectives import CalledCollective
+from dynascope.agent.events.collectives import CalledCollective, CalledExchange
 from dynascope.agent.internals.flight_recorder import collectives_in_progress
 from dynascope.agent.internals.process_groups import collective_timeouts, job_store
 from dynascope.agent.program.threads import fork_safe, hide_thread
@@ -115,6 +115,12 @@ class RunTimeComparison:
             return
         self._called.some_communicate(group)
 
+    def exchanges(self, exchange: CalledExchange) -> None:
+        """Hear of a send or a receive before it begins."""
+        if not self._ended.is_set() and os.getpid() == self._process:
+            self._called.exchanges(exchange)
+            self.start()
+
     def groups_are_destroyed(self) -> None:
         """Hear that the program destroys its process groups now."""
         if self._thread is not None and not self._ended.is_set() and os.getpid() == self._process:
@@ -173,7 +179,7 @@ class RunTimeComparison:
             return False
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
             return True
-        left = collectives.read(job.groups[parting.group][:_MOST_RANKS], [parting.group])
+        left = collectives.read(job.groups.get(parting.group, ())[:_MOST_RANKS] or [parting.rank], [parting.group])
         newest = self._newest.newest(), newest_of(store, parting.rank)
         reads = values, collectives.values_of(parting.rank)
         fact = told(parting, job.rank, (own, left), newest, reads, members_of(parting.group, job.groups))

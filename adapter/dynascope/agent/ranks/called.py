@@ -11,11 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from dynascope.agent.events.collectives import CalledCollective
+from dynascope.agent.events.collectives import CalledCollective, CalledExchange
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
 from dynascope.agent.ranks.loop_elements import LoopElements
+from dynascope.agent.ranks.peer_exchanges import PeerExchanges
 from dynascope.facts.comparison.called import Called, CalledInGroup
+from dynascope.facts.comparison.peer_exchanges import EXCHANGES
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
 from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
 from dynascope.facts.user_stack import UserFrame
@@ -76,6 +78,7 @@ class CalledCollectives:
         self._lock = fork_safe(threading.RLock())  # a handler of a signal may call a collective, too
         self._groups: dict[str, CallsOfGroup] = {}
         self._elements = LoopElements()
+        self._exchanges = PeerExchanges()
         self.began = 0.0
         """When the latest has begun, of `time.monotonic`."""
         self.thread = threading.main_thread().ident or 0
@@ -135,6 +138,12 @@ class CalledCollectives:
             self.values.append(ValuesAt(group, called.place, self.with_frozen(frames)))
             self.file.values(self.values[-1])
 
+    def exchanges(self, exchange: CalledExchange) -> None:
+        """Keep a send or a receive that begins on this thread."""
+        with self._lock:
+            self.began, self.thread = time.monotonic(), threading.get_ident()
+            self._exchanges.add(exchange, users_lines(traceback.walk_stack(sys._getframe())))
+
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""
         with self._lock:
@@ -144,6 +153,7 @@ class CalledCollectives:
         """Begin anew: the program has destroyed its process groups."""
         with self._lock:
             self._groups.clear()
+            self._exchanges = PeerExchanges()
             self.values.clear()
             self.file = self.reduction = self._entered = None
 
@@ -153,7 +163,8 @@ class CalledCollectives:
             found = {name: group.latest() for name, group in self._groups.items()}
             if self._entered is not None:
                 found[self._entered[0]].calls.append(self._entered[1])
-            return found
+            exchanges = self._exchanges.latest(self.thread)
+            return found | ({EXCHANGES: exchanges} if exchanges.calls else {})
 
 
 @lru_cache(maxsize=10_000)

@@ -25,6 +25,7 @@ from dynascope.facts.comparison.newest_calls import (
     pairs_at,
     unmatched_pairs,
 )
+from dynascope.facts.comparison.peer_exchanges import EXCHANGES, waiting_for_each_other
 from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
@@ -34,7 +35,7 @@ from dynascope.rank_names import ranks_text
 
 def members_of(group: str, groups: Mapping[str, Sequence[int]]) -> str:
     """Return the ranks of one of several process groups, `0, 2-7`; "" for the only one."""
-    return ranks_text(groups[group]) if len(groups) > 1 else ""
+    return ranks_text(groups[group]) if len(groups) > 1 and group in groups else ""
 
 
 class CalledParting(NamedTuple):
@@ -125,6 +126,12 @@ def partings(
             places = groups[group].index(own_rank), groups[group].index(rank)
             if (found := first_unmatched_splits(ours, theirs, places)) is not None:
                 yield CalledParting(group, rank, *found, True)
+    for rank, of_rank in left.items():
+        sides = own.get(EXCHANGES), of_rank.get(EXCHANGES)
+        if sides[0] is not None and sides[1] is not None and rank != own_rank:
+            found = waiting_for_each_other(sides[0], sides[1], (own_rank, rank))
+            if found is not None:
+                yield CalledParting(EXCHANGES, rank, *found, True)
 
 
 def divergence(

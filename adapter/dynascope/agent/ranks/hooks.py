@@ -23,7 +23,7 @@ class RankHooks:
         self.ranks = ranks
         called, failures = ranks.at_run_time, HookFailures(report, "recording")
         self._hooks = [
-            CollectiveEvents(called.begins, called.some_communicate, failures),
+            CollectiveEvents(called.begins, called.some_communicate, called.exchanges, failures),
             NewGroupEvents(called.enters, called.leaves, failures),
             ReducerEvents(called.reduces, failures),
             FsdpEvents(called.frozen, failures),

@@ -116,6 +116,8 @@ def branches_apart(
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
     conditions, loops, exits = _in_function(function, lines)
+    # a rank in a loop has not come to conditions after it
+    conditions = [node for node in conditions if all(node.lineno <= (loop.end_lineno or 0) for loop in loops)]
     found = [_branch(node, frames[0], _truth(node, lines)) for node in conditions]
     found += _in_callees(below, nearer)
     for loop in loops:
