@@ -20,7 +20,15 @@ import msgspec
 from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.called_partings import members_of
 from dynascope.agent.ranks.calls import TracedCall
-from dynascope.facts.comparison.ranks import PartOfCall, decisions, is_reordered, of_inputs, running
+from dynascope.facts.comparison.ranks import (
+    PartOfCall,
+    decisions,
+    in_backward,
+    is_reordered,
+    of_inputs,
+    process_group,
+    running,
+)
 from dynascope.facts.model import Divergence
 
 SECONDS = timedelta(seconds=10)
@@ -91,7 +99,12 @@ class Exchange:
 
     def members(self, group: str) -> str:
         """Return the ranks of a process group; "" where this rank has one group alone."""
-        return members_of(group, self.groups)
+        return members_of(process_group(group), self.groups)
+
+    def _compared_groups(self, call: TracedCall) -> list[str]:
+        """Return the process groups, and those in whose backward the call has collectives."""
+        backward = (in_backward(group) for group in self.groups)
+        return [*self.groups, *(group for group in backward if call.collectives(group))]
 
     def compare(self, call: TracedCall) -> Iterator[Disagreement]:
         """Leave what is known of a call, and yield how it differs from what others have left."""
@@ -99,7 +112,7 @@ class Exchange:
         if call.number and self._store.check([_apart(call)]):
             return
         computed = decisions(call.parts) if call.is_over else ""
-        self._told = {group: self._texts(call, group, computed) for group in self.groups}
+        self._told = {group: self._texts(call, group, computed) for group in self._compared_groups(call)}
         self._store.set(f"{_name(call)}/side/{self.rank}", self._side())
         latest = [[*told][-1] for told in self._told.values() if told]
         if any(not self._store.check([key]) for key in latest):
@@ -199,13 +212,13 @@ class Exchange:
 
     def leave_parted(self, group: str) -> None:
         """Leave word that the ranks of a group part, so that it is not told again where they wait."""
-        self._store.set(f"{PARTED}/{group}", b"")
+        self._store.set(f"{PARTED}/{process_group(group)}", b"")
 
     def divergence(self, call: TracedCall) -> Divergence | None:
         """Return what another rank has found of this call, in a group of both."""
         if call.number and self._store.check([_apart(call)]):
             return None
-        keys = (f"{_name(call)}/{group}/parts" for group in self.groups)
+        keys = (f"{_name(call)}/{group}/parts" for group in self._compared_groups(call))
         return next((_decode_divergence(self._store.get(key)) for key in keys if self._store.check([key])), None)
 
     def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
@@ -228,7 +241,7 @@ class Exchange:
         return "\0".join("\0".join(told.values()) for told in self._told.values())
 
     def _others(self, group: str) -> Sequence[int]:
-        return [rank for rank in self.groups[group] if rank != self.rank][:_MOST_RANKS]
+        return [rank for rank in self.groups[process_group(group)] if rank != self.rank][:_MOST_RANKS]
 
 
 def _of_function(call: TracedCall) -> str:

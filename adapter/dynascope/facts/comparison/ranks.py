@@ -73,6 +73,22 @@ class Collective(Struct, frozen=True, array_like=True):
         return f"{self.operation} of {self.takes}" if self.takes else self.operation
 
 
+_IN_BACKWARD = " in the backward"
+
+
+def in_backward(group: str) -> str:
+    """Return the name of a process group for the collectives that a backward calls.
+
+    They are compared by themselves: a rank may only evaluate, and call none.
+    """
+    return f"{group}{_IN_BACKWARD}"
+
+
+def process_group(group: str) -> str:
+    """Return the name of a process group itself, also where it is that for a backward."""
+    return group.removesuffix(_IN_BACKWARD)
+
+
 PartName = tuple[str, str, int, int | None]
 """The file, the function, its line, and the line from which it is compiled after a graph break."""
 

@@ -17,7 +17,7 @@ from dynascope.agent.internals.graph.redistributions import Redistribution, redi
 from dynascope.agent.internals.parameter_names import parameters_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.called import Splits
-from dynascope.facts.comparison.ranks import Collective
+from dynascope.facts.comparison.ranks import Collective, in_backward
 from dynascope.facts.user_stack import UserFrame
 
 _NAMESPACE = "_c10d_functional"
@@ -38,9 +38,12 @@ _MOST_VISITS = 2_000_000
 
 
 def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[Collective]:
-    """Return the collectives of a graph, in order, each with its lines in files that `is_users`."""
+    """Return the collectives of a graph, in order, each with its lines in files that `is_users`.
+
+    Those of backwards of autograd functions come last, in the order in which the backward calls them.
+    """
     nodes = graph_module.graph.nodes
-    found = [*_called_in(graph_module)]
+    found = [*_called_in(graph_module), *_called_in_backward(graph_module)]
     reads_inputs = len(found) * len(nodes) <= _MOST_VISITS
     computed = _computed(nodes) if len(found) > 1 else {}
     made = [_collective(call, is_users, reads_inputs, computed) for call in found]
@@ -68,6 +71,9 @@ class _Call(NamedTuple):
     of_graph: Any
     """The node of the outer graph, which calls the function that it is in."""
     implied: Redistribution | None
+    computed: str = ""
+    """In an autograd function, a digest of how what it takes is computed there."""
+    is_of_backward: bool = False
 
 
 def _called_in(module: Any) -> Iterator[_Call]:
@@ -75,7 +81,22 @@ def _called_in(module: Any) -> Iterator[_Call]:
     for node in module.graph.nodes:
         yield from (_Call(node, node, implied) for implied in _implied(node))
         for forward in _bodies_of(module, node)[:1]:
-            yield from (each._replace(of_graph=node) for each in _called_in(forward))
+            yield from _called_in_body(forward, node)
+
+
+def _called_in_backward(module: Any) -> Iterator[_Call]:
+    """Yield the nodes that communicate in backwards of autograd functions."""
+    for node in reversed(module.graph.nodes):
+        for backward in _bodies_of(module, node)[1:2]:
+            yield from (each._replace(is_of_backward=True) for each in _called_in_body(backward, node))
+
+
+def _called_in_body(body: Any, node: Any) -> Iterator[_Call]:
+    found = [*_called_in(body)]
+    computed = _computed(body.graph.nodes) if len(found) > 1 else {}
+    for each in found:
+        told = " ".join(computed.get(one, "") for one in input_nodes(each.of_graph))
+        yield each._replace(of_graph=node, computed=f"{told} {each.computed}".strip())
 
 
 def _bodies_of_autograd(module: Any) -> Iterator[Any]:
@@ -138,17 +159,18 @@ def _implied(node: Any) -> list[Redistribution | None]:
 def _collective(
     call: _Call, is_users: Callable[[str], bool], reads_inputs: bool, computed: Mapping[Any, str]
 ) -> Collective:
-    node, of_graph, implied = call
+    node, of_graph, implied, of_body, is_of_backward = call
     operation, group, takes = _called(node) if implied is None else (*implied[:2], _tensor(implied.tensor, 0))
     places = [each for each in places_of(node.meta.get("stack_trace"), is_users) if is_users(each.path)]
+    of_inputs = " ".join(computed.get(each, "") for each in input_nodes(of_graph))
     return Collective(
         operation=operation,
-        group=group,
+        group=in_backward(group) if is_of_backward else group,
         takes=takes,
         inputs=tuple(sorted(_inputs(of_graph))) if reads_inputs else (),
         stack=tuple(UserFrame(each.path, each.line, each.function) for each in reversed(places)),
         is_dynamic=any(_is_dynamic(each) for each in input_nodes(node)),
-        computed=" ".join(computed.get(each, "") for each in input_nodes(of_graph)),
+        computed=f"{of_inputs} {of_body}".strip(),
         packed=_packed(of_graph) if reads_inputs else (),
         splits=_splits(node) if implied is None else ((), ()),
     )
