@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 from dynascope.agent.internals.graph.collectives import collectives_of, has_hidden_collectives
+from dynascope.facts.comparison.ranks import in_backward
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -71,7 +72,10 @@ def test_forwards_of_autograd_functions_are_in_their_place(mesh: DeviceMesh) -> 
         ("all_reduce(min)", "f32[3]", ("L_x_",)),
         ("all_reduce(sum)", "f32[3]", ("L_x_",)),
         ("all_reduce(max)", "f32[4]", ("L_y_",)),
+        ("all_reduce(max)", "f32[3]", ("L_x_",)),
     ]
+    # that of the backward is compared by itself
+    assert [each.group == in_backward(made[0].group) for each in made] == [False, False, False, True]
     assert made[1].stack[-1].line == Summed.forward.__code__.co_firstlineno + 2
     assert not has_hidden_collectives(graphs[0])
 

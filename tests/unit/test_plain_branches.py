@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.plain_differences import frozen_difference, plain_difference
+from dynascope.explain.plain_differences import frozen_difference, plain_difference, skipped_before
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart
 from dynascope.facts.comparison.plain_reads import elements_read, names_read
 from dynascope.facts.user_stack import UserFrame
@@ -359,6 +359,16 @@ def test_a_handler_is_told_that_returns_to_a_loop_of_the_caller(noted: str) -> N
         "`except ValueError` has run more often in rank 1. "
         "self.notes is of length 0 in rank 0, and of length 1 in rank 1.",
     )
+
+
+def test_what_has_skipped_a_call_of_a_compiled_function_is_told(noted: str) -> None:
+    lines = stack(noted, ("run", 10), ("guarded", 15)), stack(noted, ("run", 11))
+    inner = FrameValues(noted, "guarded", {"self.notes": "of length 0"}, [{"self": "self"}])
+    sides = [inner, *frames(noted, ("run", {}))], frames(noted, ("run", {"self.notes": "of length 1"}))
+    found = skipped_before(lines[::-1], sides[::-1], (1, 0))
+    assert found is not None and (found.line, found.ranks) == (16, "0")
+    assert found.difference.startswith("`except ValueError` has run more often in rank 1.")
+    assert skipped_before(lines, (sides[0], []), (0, 1)) is None
 
 
 def test_at_one_line_the_loop_is_told_that_has_more_elements_in_one_rank(noted: str) -> None:

@@ -97,17 +97,41 @@ def plain_difference(
         known = [each for each in told[:1] if each.itself]
     if not known:
         return None
-    branch, itself, read, _ = known[0]
+    return _placed(known[0], stacks, numbers)
+
+
+def skipped_before(
+    callers: tuple[Sequence[UserFrame], Sequence[UserFrame]],
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    numbers: tuple[int, int],
+) -> model.RankDifference | None:
+    """Return the handler or condition that has skipped more in one of two ranks.
+
+    It counts in a variable, and they call a function at other lines. `callers` are those lines, and `values` the counts there.
+    """
+    if numbers[0] > numbers[1]:
+        callers, values, numbers = callers[::-1], values[::-1], numbers[::-1]
+    names = f"rank {numbers[0]}", f"rank {numbers[1]}"
+    noted = (each for each in branches_apart(*callers) if each.kind in _MORE_OFTEN)
+    told = (_told(branch, values, names, False) for branch in noted)
+    found = next((each for each in told if each is not None and each.is_proven), None)
+    return None if found is None else _placed(found, callers, numbers)
+
+
+def _placed(
+    told: _Told, stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]], numbers: tuple[int, int]
+) -> model.RankDifference:
+    """Return what is told of a statement at its line, with the lines that call its function."""
+    branch = told.branch
     own = stacks[branch.side or 0]
     at = next(place for place, each in enumerate(own) if (each.path, each.function) == (branch.path, branch.function))
-    stack = [*own[:at], UserFrame(branch.path, branch.line, branch.function)]
     return model.RankDifference(
         path=branch.path,
         line=branch.line,
-        stack=stack,
+        stack=[*own[:at], UserFrame(branch.path, branch.line, branch.function)],
         ranks=str(numbers[0]),
         others=str(numbers[1]),
-        difference=" ".join(filter(None, (itself, read))),
+        difference=" ".join(filter(None, (told.itself, told.read))),
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from dynascope.agent.program.user_code import has_file, is_users, path_of
 from dynascope.explain.details import is_torch
+from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 
@@ -38,6 +39,8 @@ class TracedCall(Struct):
     parts: list[PartOfCall] = field(default_factory=list)
     callers: tuple[UserFrame, ...] = ()
     """The user's lines at which the function is called, the innermost last."""
+    values: list[FrameValues] = field(default_factory=list)
+    """The counts in the frames of these lines, the innermost first."""
     gradients: dict[str, set[str]] = field(default_factory=dict)
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     is_over: bool = False

@@ -25,6 +25,7 @@ from dynascope.agent.ranks.at_run_time import RunTimeComparison
 from dynascope.agent.ranks.called import users_lines
 from dynascope.agent.ranks.calls import TracedCall, TracedCalls, texts_of
 from dynascope.agent.ranks.exchange import Disagreement, Exchange, LeftCall
+from dynascope.agent.ranks.frame_values import counts_in
 from dynascope.agent.ranks.newest_calls import NewestCalls
 from dynascope.explain import divergences, rank_differences
 from dynascope.facts import ended_ranks
@@ -130,7 +131,7 @@ class RankComparison:
         call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return
-        call.callers = call.callers or users_lines(traceback.walk_stack(sys._getframe()))
+        _note_callers(call)
         self._newest.keep(call)
         call.is_compared = call.is_compared and found.is_known
         for group, parameters in found.gradients.items():
@@ -213,6 +214,12 @@ class RankComparison:
         else:
             call.is_compared = False
             parted.tell(fact, is_own=True)
+
+
+def _note_callers(call: TracedCall) -> None:
+    if not call.callers:
+        frames = [*traceback.walk_stack(sys._getframe())]
+        call.callers, call.values = users_lines(frames), counts_in(frames)
 
 
 def _note_told() -> None:

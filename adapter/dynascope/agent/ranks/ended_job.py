@@ -10,6 +10,7 @@ from msgspec import structs
 
 from dynascope.agent.ranks.called_partings import CalledParting, latest, members_of, partings, told
 from dynascope.explain import divergences
+from dynascope.explain.plain_differences import skipped_before
 from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
@@ -136,7 +137,13 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
         sides, pair = sides[::-1], pair.turned()
     (few, ours), (many, theirs) = sides
     fact = compiled_apart(pair, (few, many), (ranks_text(ours), ranks_text(theirs)), common)
-    return None if fact is None else (few, fact)
+    if fact is None:
+        return None
+    skipped = skipped_before(pair.callers, pair.values, (few, many))
+    if skipped is not None:
+        at = {"path": skipped.path, "line": skipped.line, "stack": skipped.stack}
+        fact = structs.replace(fact, difference=skipped.difference, **at)
+    return few, fact
 
 
 def _common(groups: Mapping[int, Mapping[str, tuple[int, ...]]], rank: int, other: int) -> dict[str, tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import re
 import sys
 import time
 import traceback
@@ -13,6 +14,8 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
+
+from msgspec import structs
 
 from dynascope.agent.internals.data_loaders import is_data_loader, length_of
 from dynascope.agent.internals.distributed_values import text_of
@@ -43,6 +46,7 @@ _SHARE = 0.02
 """The most time that a process spends on values as collectives begin, as a share of all time."""
 _MOST_SECONDS = 0.2
 """The most seconds that it spends on many at once."""
+_COUNT = re.compile(r"(of length )?\d+")
 _UNKNOWN: Any = object()
 
 
@@ -61,6 +65,14 @@ def values_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues
             objects = [local.names_in(caller) for caller, _ in users[at + 1 :]]
         found.append(FrameValues(user.path, user.function, values, objects))
     return found
+
+
+def counts_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues]:
+    """Return the whole numbers and the lengths among the values in the user's frames."""
+    return [
+        structs.replace(each, values={name: text for name, text in each.values.items() if _COUNT.fullmatch(text)})
+        for each in values_in(frames)
+    ]
 
 
 class _Locals:

@@ -72,7 +72,7 @@ def newest_of(store: Any, rank: int) -> list[NewestCall]:
 def left_of(call: TracedCall, parts: Sequence[PartOfCall]) -> NewestCall:
     """Return what is left of some compiles of a call."""
     function, gradients = call.function, {group: sorted(used) for group, used in call.gradients.items()}
-    return NewestCall(function.path, function.line, function.name, [*parts], gradients, call.callers)
+    return NewestCall(function.path, function.line, function.name, [*parts], gradients, call.callers, call.values)
 
 
 def _key(rank: int) -> str:

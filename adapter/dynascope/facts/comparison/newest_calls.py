@@ -10,6 +10,7 @@ import msgspec
 from msgspec import structs
 
 from dynascope.facts.comparison.called import Called, kinds_of
+from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 
@@ -29,6 +30,8 @@ class NewestCall(msgspec.Struct, array_like=True):
     """The parameters whose gradients DistributedDataParallel reduces, by its process group."""
     callers: tuple[UserFrame, ...] = ()
     """The user's lines at which the function was called, the innermost last."""
+    values: list[FrameValues] = []
+    """The counts in the frames of these lines, the innermost first."""
     before: list[list[str]] = []
     """The collectives of each earlier call for which it was compiled; known of a rank that has ended alone."""
 
@@ -161,12 +164,22 @@ class PairOfCalls(NamedTuple):
     is_newest: bool = True
     """Whether both are the newest; else one side is an earlier call, whose collectives the other side has in none."""
 
+    callers: tuple[Sequence[UserFrame], Sequence[UserFrame]] = ((), ())
+    """The user's lines at which each rank has called it."""
+    values: tuple[Sequence[FrameValues], Sequence[FrameValues]] = ((), ())
+    """The counts in the frames of these lines."""
     is_behind: bool = False
     """Whether one rank has compiled what the other has compiled before its newest."""
 
     def turned(self) -> PairOfCalls:
         """Return the same with the sides exchanged."""
-        return self._replace(ours=self.theirs, theirs=self.ours, gradients=self.gradients[::-1])
+        return self._replace(
+            ours=self.theirs,
+            theirs=self.ours,
+            gradients=self.gradients[::-1],
+            callers=self.callers[::-1],
+            values=self.values[::-1],
+        )
 
     def used_by_one(self, group: str) -> tuple[list[str], list[str]]:
         """Return the parameters that only one side uses, if both use any."""
@@ -187,7 +200,8 @@ def pairs_at(
             gradients = our.gradients, their.gradients
             is_behind = our.is_behind(their) or their.is_behind(our)
             sides = _begun_at(our, name), _begun_at(their, name)
-            pairs.append(PairOfCalls(*sides, is_there, gradients, is_behind=is_behind))
+            called, values = (our.callers, their.callers), (our.values, their.values)
+            pairs.append(PairOfCalls(*sides, is_there, gradients, True, called, values, is_behind))
     return sorted(pairs, key=lambda pair: not pair.is_there)
 
 
