@@ -107,7 +107,7 @@ def skipped_before(
 ) -> model.RankDifference | None:
     """Return the handler or condition that has skipped more in one of two ranks.
 
-    It counts in a variable, and they call a function at other lines. `callers` are those lines, and `values` the counts there.
+    It counts in a variable, and they call a function at other lines: those of `callers`. `values` are the counts there.
     """
     if numbers[0] > numbers[1]:
         callers, values, numbers = callers[::-1], values[::-1], numbers[::-1]
