@@ -8,16 +8,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.facts.operators import ARITHMETIC
+
 _LONGEST = 400
 """The most characters of a text that is computed."""
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "CeilToInt": math.ceil,
     "FloorToInt": math.floor,
@@ -57,7 +51,7 @@ class _Computing(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return self._result(_OPERATORS.get(type(node.op)), [node.left, node.right], node)
+        return self._result(ARITHMETIC.get(type(node.op)), [node.left, node.right], node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)

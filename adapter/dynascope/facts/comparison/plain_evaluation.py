@@ -9,28 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dynascope.facts.comparison.plain_branches import PROCESS_GROUP
+from dynascope.facts.operators import ARITHMETIC, COMPARISONS
 
 UNKNOWN: Any = object()
 """In place of a value that does not follow from the texts."""
 _LENGTH = re.compile(r"of length (\d+)|a DataLoader of (\d+) batches")
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
-_COMPUTED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
+_COMPARED = {**COMPARISONS, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 _SMALLEST: dict[str, Callable[..., Any]] = {"min": min, "max": max}
 _AS_MANY = {"enumerate", "list", "reversed", "set", "sorted", "tqdm", "tuple"}
 """Functions whose result has as many elements as their first argument."""
@@ -69,8 +53,8 @@ def evaluated(node: ast.expr, values: _Texts) -> Any:
             return _decided([evaluated(each, values) for each in operands], isinstance(op, ast.Or))
         case ast.Compare(left=left, ops=[compared], comparators=[right]) if type(compared) in _COMPARED:
             return _of_both(_COMPARED[type(compared)], [left, right], values)
-        case ast.BinOp(left=left, op=computed, right=right) if type(computed) in _COMPUTED:
-            return _of_numbers(_COMPUTED[type(computed)], [left, right], values)
+        case ast.BinOp(left=left, op=computed, right=right) if type(computed) in ARITHMETIC:
+            return _of_numbers(ARITHMETIC[type(computed)], [left, right], values)
         case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as args) if name in _SMALLEST:
             return _of_numbers(_SMALLEST[name], args, values)
     return UNKNOWN

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from dynascope.facts.operators import ARITHMETIC, COMPARISONS
 from dynascope.facts.recompiles.guarded_value import readable
 
 _OTHERS = (2, 3, 17, 64, 1000)
@@ -219,20 +220,10 @@ def _parsed(condition: str) -> _Condition | None:
 
 
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
+    **ARITHMETIC,
+    **COMPARISONS,
     ast.USub: operator.neg,
     ast.Not: operator.not_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
 }
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "isnan": math.isnan,
