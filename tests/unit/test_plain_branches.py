@@ -276,11 +276,8 @@ def test_a_condition_is_told_of_a_function_that_one_rank_has_left(trainer: str) 
 
 def test_the_collective_before_tells_which_comes_first(trainer: str) -> None:
     lines = [("fit", 5), ("step", 20), ("clip", 28)], [("fit", 10)]
-    assert [each.function for each in branches_apart(*(stack(trainer, *side) for side in lines))] == [
-        "clip",
-        "clip",
-        "fit",
-    ]
+    found = branches_apart(*(stack(trainer, *side) for side in lines))
+    assert [each.function for each in found if each.kind != "setting"] == ["clip", "clip", "fit"]
     after = stack(trainer, ("fit", 5), ("step", 21))
     assert [each.function for each in branches_apart(*(stack(trainer, *side) for side in lines), after)] == ["fit"]
 
@@ -379,6 +376,38 @@ def test_at_one_line_the_loop_is_told_that_has_more_elements_in_one_rank(noted: 
     )
     assert told_of(noted, line, line, sides) == (22, "`reversed(trained)` has 2 elements in rank 0, and 4 in rank 1.")
     assert told_of(noted, line, line, (sides[0], sides[0])) is None
+
+
+def test_stages_of_a_pipeline_part_by_right_where_their_numbers_do(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "def train(rank):\n    if rank == 0:\n        call()\n    else:\n        call()\n"
+    )
+    path = str(tmp_path / "train.py")
+    sides, lines = (values(path, rank="0"), values(path, rank="1")), (("train", 3), ("train", 5))
+    stacks = stack(path, lines[0]), stack(path, lines[1])
+    assert plain_difference(stacks, sides, (0, 1)) is not None
+    assert plain_difference(stacks, sides, (0, 1), are_stages=True) is None
+
+
+def test_a_condition_before_the_line_that_assigns_what_it_takes_is_told(tmp_path: Path) -> None:
+    text = "def train(flat, settings):\n    if settings.small:\n        flat = flat.half()\n    call(flat)\n"
+    (tmp_path / "train.py").write_text(text)
+    path = str(tmp_path / "train.py")
+    sides = values(path, settings__small="False"), values(path, settings__small="True")
+    told = plain_difference((stack(path, ("train", 4)), stack(path, ("train", 4))), sides, (0, 1))
+    assert told is not None and (told.line, told.difference) == (
+        2,
+        "`settings.small` decides it. settings.small is False in rank 0, and True in rank 1.",
+    )
+
+
+def test_the_condition_is_told_that_leaves_a_loop_as_long_in_all_ranks(tmp_path: Path) -> None:
+    text = "def fit(n):\n    for epoch in range(n):\n        call(1)\n        if stop.is_due:\n            break\n"
+    (tmp_path / "train.py").write_text(f"{text}\ndef main():\n    fit(4)\n    call(2)\n")
+    path = str(tmp_path / "train.py")
+    told = plain_difference((stack(path, ("main", 8), ("fit", 3)), stack(path, ("main", 9))), ([], []), (0, 1))
+    assert told is not None
+    assert (told.line, told.difference) == (4, "`stop.is_due` is true in rank 1, and false in rank 0.")
 
 
 def test_the_number_of_a_rank_is_no_cause_where_it_is_passed_to_the_programs_own_functions(trainer: str) -> None:

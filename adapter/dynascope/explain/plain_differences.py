@@ -78,12 +78,14 @@ def plain_difference(
     before: Sequence[UserFrame] = (),
     is_proven: bool = False,
     takes: tuple[str, str] = ("", ""),
+    are_stages: bool = False,
 ) -> model.RankDifference | None:
     """Return the statement of plain Python at which two ranks part that wait at these lines.
 
     `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
-    collective before, and `takes` what their collectives take. None where no statement is known to decide it, or, if it
-    has to be proven, where what it reads is not known to differ.
+    collective before, and `takes` what their collectives take. `are_stages`: they send to each other, and part by right
+    where their numbers do. None where no statement is known to decide it, or, if it has to be proven, where what it
+    reads is not known to differ.
     """
     if numbers[0] > numbers[1]:  # the lower rank is told first
         stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
@@ -91,6 +93,8 @@ def plain_difference(
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     branches = [*branches_apart(*stacks, before), *operands(*stacks)]
+    if are_stages:
+        branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
     told = [each for branch in branches if (each := _told(branch, values, names, are_of_others)) is not None]
     known = [each for each in told if each.is_proven]
     if not (known or is_proven):

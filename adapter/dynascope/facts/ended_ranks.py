@@ -24,6 +24,7 @@ from dynascope import processes
 from dynascope.facts import checked_memory, store
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import NewestCall, decode_call, encode_call, whole_calls
+from dynascope.facts.comparison.peer_exchanges import EXCHANGES
 from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
@@ -250,5 +251,5 @@ def _part(memory: bytes, offset: int) -> bytes:
 def _by_group(parts: Iterable[bytes]) -> dict[str, CalledInGroup]:
     groups: dict[str, CalledInGroup] = {}
     for _, group, called in sorted(map(_decode_call, parts), key=lambda part: part[0]):
-        groups.setdefault(group, CalledInGroup(True, [])).calls.append(called)
+        groups.setdefault(group, CalledInGroup(group != EXCHANGES, [])).calls.append(called)
     return groups

@@ -102,10 +102,11 @@ class CollectiveEvents(Events):
             begins(CalledCollective(group.group_name, None, method, ""))
             return
         begun = collectives_begun(group, tensors[0].device if tensors else None)
-        takes = taken_by(method, tensors)
+        splits: Splits = splits_of(arguments) if "to_all" in method else ((), ())
+        takes = taken_by(method, tensors, splits)
         if _fsdp.parameters:
             takes = f"{_fsdp.parameters} ({takes})"
-        operation, splits = operation_of(method, arguments), splits_of(arguments) if "to_all" in method else ((), ())
+        operation = operation_of(method, arguments)
         begins(CalledCollective(group.group_name, begun, operation, takes, splits))
 
     def _exchanges(

@@ -10,11 +10,13 @@ from typing import Any
 import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
+from dynascope.facts.comparison.called import TENSORS, Splits
 
 _EQUAL_SIZES = re.compile(
     r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
 )
 """Names of methods whose tensors are as large in all ranks begin so."""
+_EVEN = ("alltoall_base", "all_to_all_single")
 _OPERATIONS = {
     "allreduce": "all_reduce",
     "allgather": "all_gather",
@@ -66,17 +68,19 @@ def splits_of(arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...
     return (lists[1], lists[0]) if len(lists) == 2 else ((), ())
 
 
-def taken_by(method: str, taken: Sequence[torch.Tensor]) -> str:
+def taken_by(method: str, taken: Sequence[torch.Tensor], splits: Splits = ((), ())) -> str:
     """Return dtype and size of what a method takes: `f32[272]`.
 
-    Without the size where ranks may have other sizes: `f32 tensors`.
+    Without the size where ranks may have other sizes: `f32 tensors`. An all-to-all without `splits` has even parts.
     """
     if not taken:
         return ""
     inputs = taken[len(taken) // 2 :] if "gather" in method or "scatter" in method else taken  # after as many outputs
     size = sum(each.numel() for each in inputs)
     dtype = dtype_text(taken[0].dtype)
-    return f"{dtype}[{size}]" if _EQUAL_SIZES.match(method) else f"{dtype} tensors"
+    if method in _EVEN and not any(splits) and len(taken) == 2:
+        return f"{dtype}[{taken[1].numel()}]"
+    return f"{dtype}[{size}]" if _EQUAL_SIZES.match(method) else f"{dtype} {TENSORS}"
 
 
 def frozen_of(sharded: Any) -> list[str]:

@@ -142,7 +142,10 @@ class CalledCollectives:
         """Keep a send or a receive that begins on this thread."""
         with self._lock:
             self.began, self.thread = time.monotonic(), threading.get_ident()
-            self._exchanges.add(exchange, users_lines(traceback.walk_stack(sys._getframe())))
+            kept = self._exchanges.add(exchange, users_lines(traceback.walk_stack(sys._getframe())))
+            if self.file is not None:
+                self.file.add(EXCHANGES, kept)
+                self._read(EXCHANGES, kept)
 
     def some_communicate(self, group: str) -> None:
         """Note that only some ranks of a group communicate: from now on each counts for itself."""

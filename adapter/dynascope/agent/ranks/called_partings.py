@@ -25,7 +25,7 @@ from dynascope.facts.comparison.newest_calls import (
     pairs_at,
     unmatched_pairs,
 )
-from dynascope.facts.comparison.peer_exchanges import EXCHANGES, waiting_for_each_other
+from dynascope.facts.comparison.peer_exchanges import EXCHANGES, first_unlike, waiting_for_each_other
 from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
@@ -126,11 +126,19 @@ def partings(
             places = groups[group].index(own_rank), groups[group].index(rank)
             if (found := first_unmatched_splits(ours, theirs, places)) is not None:
                 yield CalledParting(group, rank, *found, True)
+    yield from _partings_of_exchanges(own_rank, own, left)
+
+
+def _partings_of_exchanges(
+    own_rank: int, own: Mapping[str, CalledInGroup], left: Mapping[int, Mapping[str, CalledInGroup]]
+) -> Iterator[CalledParting]:
+    """Yield where sends and receives between this rank and another do not fit together."""
     for rank, of_rank in left.items():
         sides = own.get(EXCHANGES), of_rank.get(EXCHANGES)
         if sides[0] is not None and sides[1] is not None and rank != own_rank:
-            found = waiting_for_each_other(sides[0], sides[1], (own_rank, rank))
-            if found is not None:
+            for find_exchange in (first_unlike, waiting_for_each_other):
+                if (found := find_exchange(sides[0], sides[1], (own_rank, rank))) is None:
+                    continue
                 yield CalledParting(EXCHANGES, rank, *found, True)
 
 
@@ -198,8 +206,9 @@ def explained(
     newest, earlier = (
         (newest_difference(pair, numbers, (called[0], called[1])) for pair in of_kind) for of_kind in pairs
     )
+    takes, are_stages = (parting.ours.takes, parting.theirs.takes), parting.group == EXCHANGES
     plain = (
-        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven, (parting.ours.takes, parting.theirs.takes))
+        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven, takes, are_stages)
         for is_proven in (True, False)
         if waiting is not None
     )

@@ -86,6 +86,9 @@ class _Locals:
             for name, each in self._values.items()
             if not name.startswith("__") and _is_of_program(each)  # of a module, not what Python puts there
         }
+        self._containers = {
+            name: each for name, each in islice(self._values.items(), _MOST_LOCALS) if _is_container(each)
+        }
         self._owned = {name: _own(each) for name, each in self._objects.items()}
         self._known: dict[int, str] | None = None
 
@@ -105,14 +108,16 @@ class _Locals:
         return dict(islice(_texts(chain(direct.items(), inner)).items(), _MOST_ATTRIBUTES))
 
     def _distributed(self) -> dict[str, str]:
-        """Return the texts of process groups, meshes and DTensors."""
+        """Return the texts of process groups, meshes, DTensors, containers and data loaders."""
         found = ((name, text_of(value)) for name, value in islice(self._values.items(), _MOST_LOCALS))
-        return {name: text for name, text in found if text is not None}
+        texts = {name: text for name, text in found if text is not None}
+        return texts | {name: text for name, each in self._containers.items() if (text := _text(each)) is not None}
 
     def names_in(self, caller: _Locals) -> dict[str, str]:
         """Return a caller's names for the objects: `guard` for `self`."""
         known = caller.known()
-        return {name: known[id(each)] for name, each in self._objects.items() if id(each) in known}
+        own = (self._objects | self._containers).items()
+        return {name: known[id(each)] for name, each in own if id(each) in known}
 
     def known(self) -> dict[int, str]:
         """Return the names of objects, and of objects that are their attributes, by identity."""
@@ -121,9 +126,10 @@ class _Locals:
                 id(part): f"{name}.{attribute}"
                 for name, own in self._owned.items()
                 for attribute, part in islice(own.items(), _MOST_ATTRIBUTES)
-                if _is_of_program(part)
+                if _is_of_program(part) or _is_container(part)
             }
-            self._known = parts | {id(each): name for name, each in self._objects.items()}
+            own = (self._objects | self._containers).items()
+            self._known = parts | {id(each): name for name, each in own}
         return self._known
 
 
@@ -184,7 +190,19 @@ def _attribute(owner: Any, name: str) -> Any:
     if name == "shape" and type(owner) in (torch.Tensor, torch.nn.Parameter):
         with torch._C.DisableTorchFunction():
             return tuple(owner.shape)
-    return _UNKNOWN if owner is _UNKNOWN else _own(owner).get(name, _UNKNOWN)
+    if owner is _UNKNOWN:
+        return _UNKNOWN
+    own = _own(owner)
+    return own[name] if name in own else _of_class(type(owner), name)
+
+
+def _of_class(kind: type, name: str) -> Any:
+    """Return a constant of a class; `_UNKNOWN` for another attribute, such as a property."""
+    for each in type.__getattribute__(kind, "__mro__"):
+        found = type.__getattribute__(each, "__dict__").get(name, _UNKNOWN)
+        if found is not _UNKNOWN:
+            return found if type(found) in (bool, int, float, str) else _UNKNOWN
+    return _UNKNOWN
 
 
 def _own(owner: Any) -> dict[str, Any]:
@@ -217,6 +235,11 @@ def _is_of_program(value: Any) -> bool:
     if is_data_loader(value):
         return length_of(value) is None  # only its dataset may tell how many batches there are
     return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
+
+
+def _is_container(value: Any) -> bool:
+    """Whether a caller may know a value by another name: a container, or a data loader."""
+    return type(value) in (list, dict, set) or is_data_loader(value)
 
 
 def _public(own: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -24,14 +24,15 @@ class PeerExchanges:
         self._calls: deque[Called] = deque(maxlen=_KEPT)
         self._counts: Counter[str] = Counter()
 
-    def add(self, exchange: CalledExchange, lines: tuple[UserFrame, ...]) -> None:
-        """Keep one that begins."""
+    def add(self, exchange: CalledExchange, lines: tuple[UserFrame, ...]) -> Called:
+        """Keep one that begins, and return it."""
         way = direction(exchange.group, exchange.source, exchange.destination)
         told = "send to" if exchange.is_sent else "receive from"
         other = exchange.destination if exchange.is_sent else exchange.source
         place, number = (way, self._counts[way], 0), self._counts.total()
         self._counts[way] += 1
         self._calls.append(Called(place, number, f"{told} {named_ranks(str(other))}", exchange.takes, lines))
+        return self._calls[-1]
 
     def latest(self, thread: int) -> CalledInGroup:
         """Return them; `is_counted` is whether the thread waits in the latest now."""

@@ -27,6 +27,8 @@ Split = TypeVar("Split", bound=_Splitting)
 DESTROYED = "destroy_process_group"
 """The operation of a rank that has destroyed a process group, in place of a collective."""
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "gather", "reduce_scatter", "scatter")
+TENSORS = "tensors"
+"""The end of what a collective takes whose sizes may differ between ranks: `f32 tensors`."""
 _OF_PARAMETER = " is the parameter "
 ENDED = ""
 """The operation of a rank that has ended, in place of a collective."""
@@ -70,12 +72,18 @@ class Called(Struct, frozen=True, array_like=True):
 
     def differs(self, other: Called) -> bool:
         """Whether one rank calls another collective than the other."""
+        if self.operation == other.operation and self.takes.endswith(TENSORS) != other.takes.endswith(TENSORS):
+            return _dtype(self.takes) != _dtype(other.takes)  # one of them does not tell the sizes
         return self.text != other.text and not (self.is_end and other.is_end)
 
 
 def of_parameter(target: str, parameter: str) -> str:
     """Return the element of a loop over parameters: `p is the parameter head.weight`."""
     return f"{target}{_OF_PARAMETER}{parameter}"
+
+
+def _dtype(takes: str) -> str:
+    return takes.partition("[")[0].partition(" ")[0]
 
 
 class CalledInGroup(Struct, array_like=True):

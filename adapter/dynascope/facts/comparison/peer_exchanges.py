@@ -30,6 +30,13 @@ def waiting_for_each_other(
     return (last, other) if are_between and is_open else None
 
 
+def first_unlike(ours: CalledInGroup, theirs: CalledInGroup, ranks: tuple[int, int]) -> tuple[Called, Called] | None:
+    """Return the first send whose receive takes a tensor of another size; None without such."""
+    partners = {each.place: each for each in theirs.calls}
+    of_both = ((each, partners.get(each.place)) for each in ours.calls if _is_between(each, ranks))
+    return next(((our, their) for our, their in of_both if their is not None and our.takes != their.takes), None)
+
+
 def _is_between(called: Called, ranks: tuple[int, int]) -> bool:
     way = called.place[0].rpartition(":")[2]
     return way in (f"{ranks[0]}>{ranks[1]}", f"{ranks[1]}>{ranks[0]}")

@@ -184,16 +184,29 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
                 loop = _branch(node, frame, truth)
                 reads = [*bound_at(node), *loop.reads]
                 yield from (each._replace(side=side) for each in _handlers(node, frame))
+                if _is_as_long_in_all(node):
+                    left = (False, True) if side == 0 else (True, False)
+                    yield from (_branch(each, frame, left)._replace(side=side) for each in _breaks(node))
                 loops.append(loop._replace(side=side, reads=reads))
     yield from loops
     for frame in frames:
-        for node, is_true in _way(frame):
-            if isinstance(node, Loop) and is_true:
-                yield from (each._replace(side=side) for each in _settings(node, frame))
+        around: list[Loop | Function] = [
+            step.node for step in _way(frame) if isinstance(step.node, Loop) and step.is_true
+        ]
+        function = function_at(frame.path, [frame.line])
+        for block in around or ([function] if function is not None else []):
+            yield from (each._replace(side=side) for each in _settings(block, frame))
 
 
-def _settings(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the statements in a loop that read attributes and elements."""
+def _is_as_long_in_all(loop: Loop) -> bool:
+    """Whether a loop mostly has as many rounds in all ranks: `range(epochs)`, `while True`."""
+    if isinstance(loop, ast.While):
+        return isinstance(loop.test, ast.Constant)
+    return isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) in ("range", "count", "itertools.count")
+
+
+def _settings(loop: Loop | Function, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the statements in a loop or function that read attributes and elements."""
     for node in statements_of(loop):
         if reads := [*dict.fromkeys(settings_in(node))]:
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
@@ -302,11 +315,28 @@ def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield what may give ranks other operands at one line, the innermost function first."""
     for frame in reversed(frames):
         way = _way(frame)
-        yield from chain(_skipping(way, frame), _loop_of_element(way, frame), _contexts(way, frame))
+        of_line = _skipping(way, frame), _loop_of_element(way, frame), _assigning(way, frame), _contexts(way, frame)
+        yield from chain(*of_line)
         call = _call(frame, way)
         if frame is not frames[-1]:  # a rank passes its number to its own functions by right
             call = call._replace(reads=[name for name in call.reads if "rank" not in name])
         yield call
+
+
+def _assigning(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the conditions before a line that assign a name that it reads, the nearest first."""
+    function = function_at(frame.path, [frame.line])
+    read = {*read_at([step.node for step in way])}
+    before = branches_of(function) if function is not None and read else []
+    for node in reversed(before):
+        if isinstance(node, ast.If) and (node.end_lineno or node.lineno) < frame.line:
+            assigned = (each for each in statements_of(node) if isinstance(each, ast.Assign | ast.AugAssign))
+            if any(ast.unparse(target) in read for each in assigned for target in _targets(each)):
+                yield _branch(node, frame, None)
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _loop_of_element(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
