@@ -85,6 +85,20 @@ def at_run_time(
     return _hanging(stack, ranks, difference, other_collective(our, their, ranks, members))
 
 
+def in_two_groups(ours: tuple[Called, str, str], theirs: tuple[Called, str, str]) -> model.Divergence:
+    """Return the fact that ranks wait for each other in collectives of two process groups.
+
+    Each side is a collective, the ranks that wait in it, and the ranks of its group.
+    """
+    told = []
+    for called, ranks, members in (ours, theirs):
+        names = named_ranks(ranks)
+        collective = _called(Collective(called.operation, "", called.takes, stack=called.stack))
+        told.append(f"{names} {verb_of(names, 'wait')} in {collective} in the process group of {named_ranks(members)}")
+    stack = list(ours[0].stack or theirs[0].stack) or [UserFrame("", 0, "")]
+    return _hanging(stack, (ours[1], theirs[1]), "", sentence_of(f"{told[0]}, and {told[1]}."))
+
+
 def _hanging(stack: list[UserFrame], ranks: tuple[str, str], difference: str, collectives: str) -> model.Divergence:
     return model.Divergence(
         path=stack[-1].path,

@@ -29,6 +29,7 @@ from dynascope.agent.ranks.exchange import PARTED, SECONDS, connected
 from dynascope.agent.ranks.frame_values import ValuesAtCalls, values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
+from dynascope.agent.ranks.two_groups import told_of_two_groups, waiting_for
 from dynascope.facts.comparison.plain_branches import ValuesAt
 from dynascope.facts.model import Divergence
 
@@ -173,19 +174,29 @@ class RunTimeComparison:
             ValuesAt("", None, self._called.with_frozen(values_of_thread(self._called.thread))),
         ]
         collectives.leave_values(values)
-        left = collectives.read(_others(job.rank, job.groups), own)
+        left = collectives.read(_others(job.rank, job.groups), [*own, *job.groups])
         parting = next(partings(job.rank, own, left, job.groups), None)
-        if parting is None:
+        waiting = None if parting is not None else next(waiting_for(own, left, job.groups), None)
+        if parting is None and waiting is None:
             return False
         if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
+            return True
+        if parting is None:
+            assert waiting is not None
+            left = collectives.read(_others(job.rank, job.groups), job.groups)
+            reads = values, collectives.values_of(waiting.rank)
+            self._tell(store, told_of_two_groups(waiting, job.rank, left, job.groups, reads), "", job.rank)
             return True
         left = collectives.read(job.groups.get(parting.group, ())[:_MOST_RANKS] or [parting.rank], [parting.group])
         newest = self._newest.newest(), newest_of(store, parting.rank)
         reads = values, collectives.values_of(parting.rank)
         fact = told(parting, job.rank, (own, left), newest, reads, members_of(parting.group, job.groups))
-        if fact.line and _is_first(store, parting.group, job.rank):
-            self._found(fact)
+        self._tell(store, fact, parting.group, job.rank)
         return True
+
+    def _tell(self, store: Any, fact: Divergence, group: str, rank: int) -> None:
+        if fact.line and _is_first(store, group, rank):
+            self._found(fact)
 
 
 def _others(rank: int, groups: dict[str, tuple[int, ...]]) -> list[int]:

@@ -20,8 +20,16 @@ def with_begun(called: Mapping[str, CalledInGroup]) -> dict[str, CalledInGroup]:
     added = dict(called)
     for name, group in recorded_collectives(_KEPT).items():
         uncompiled = called.get(name, CalledInGroup(True, []))
-        added[name] = CalledInGroup(uncompiled.is_counted, uncompiled.calls, _begun(group, uncompiled.calls))
+        last, begun = group.collectives[-1], _begun(group, uncompiled.calls)
+        waits = last.number > group.ended and is_in_collective(last.thread)
+        added[name] = CalledInGroup(uncompiled.is_counted, uncompiled.calls, begun, waits)
     return added
+
+
+def is_in_collective(thread: int) -> bool:
+    """Whether a thread is in a function of `torch.distributed` now."""
+    frame = sys._current_frames().get(thread)
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("torch.distributed.")
 
 
 def _begun(group: RecordedGroup, uncompiled: list[Called]) -> list[Called]:

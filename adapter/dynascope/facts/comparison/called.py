@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from dynascope.facts.user_stack import UserFrame
 
 Key = TypeVar("Key")
+Groups = tuple["CalledInGroup", "CalledInGroup"]
 Splits = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -95,6 +96,8 @@ class CalledInGroup(Struct, array_like=True):
     """The uncompiled ones."""
     begun: list[Called] = []
     """All, as torch's flight recorder keeps them: those of graphs and of autograd, too."""
+    waits: bool = False
+    """Whether a thread of the rank waits in the latest of these now."""
 
 
 def kinds_of(operations: Iterable[str]) -> set[str]:
@@ -160,6 +163,25 @@ def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Calle
         return None
     pairs = _pairs({each.place: each for each in ours.begun}, {each.place: each for each in theirs.begun})
     return next(((our, their) for our, their in pairs if our.differs(their)), None)
+
+
+def waiting_in_two_groups(ours: CalledInGroup, theirs: CalledInGroup, other: Groups) -> tuple[Called, Called] | None:
+    """Return the collectives of two process groups in which two ranks wait for each other.
+
+    `ours` is what this rank has called in a group, and `theirs` what the other has called there; `other` are both of
+    another group. This rank waits in the first, and the other rank in the second, and neither has begun the other's.
+    """
+    own_there, their_there = other
+    if not (ours.waits and their_there.waits and ours.begun and their_there.begun):
+        return None
+    last, their_last = ours.begun[-1], their_there.begun[-1]
+    is_open = _count(theirs) < last.number and _count(own_there) < their_last.number
+    return (last, their_last) if is_open else None
+
+
+def _count(called: CalledInGroup) -> int:
+    """Return how many collectives of a process group a rank has begun."""
+    return called.begun[-1].number if called.begun else 0
 
 
 def first_unmatched_splits(
