@@ -17,7 +17,7 @@ class Loop:
         self.steps = steps
 
     def run(self, number, batch):
-        is_last = (number + 1) % self.steps == 0
+        is_last = (number + 1) % self.steps == 0  # PARTS self.steps is 2 in rank 0, and 4 in rank 1
         with nullcontext() if is_last else self.model.no_sync():
             self.model(batch).square().mean().backward()
         if is_last:
@@ -25,7 +25,7 @@ class Loop:
 
 
 def train(loop):
-    for number in range(8):  # PARTS loop.steps is 2 in rank 0, and 4 in rank 1
+    for number in range(8):
         loop.run(number, torch.randn(8, 10))
     done = torch.ones(1)
     dist.all_reduce(done)
