@@ -6,6 +6,7 @@ from dynascope.explain import divergences
 from dynascope.facts.comparison.called import (
     Called,
     CalledInGroup,
+    first_at_other_lines,
     first_begun_apart,
     first_difference,
     first_reordered,
@@ -96,6 +97,25 @@ def test_one_loop_in_two_orders_is_found_where_its_elements_are_passed() -> None
     assert first_reordered(ours, of_elements("b", "d", "c"), bool) is None
 
 
+def at_lines(takes: str, *lines: int) -> CalledInGroup:
+    return called(*((number, takes, line) for number, line in enumerate(lines)))
+
+
+def test_one_loop_whose_elements_call_at_lines_of_their_own_is_found() -> None:
+    found = first_at_other_lines(at_lines("f32[1]", 7, 9), at_lines("f32[1]", 9, 7))
+    assert found is not None
+    one, other = structs.replace(found[0], element="hook is a Sum"), structs.replace(found[1], element="hook is a Mean")
+    fact = divergences.other_elements(one, other, ("0", "1"), None)
+    assert fact.difference == "hook is a Sum in rank 0, and a Mean in rank 1."
+    assert fact.collectives == (
+        "Rank 0 calls all_gather of f32[1] (train.py:7), and rank 1 all_gather of f32[1] (train.py:9): "
+        "both call the same ones, in another order."
+    )
+    # one of them may have a line for itself
+    assert first_at_other_lines(at_lines("f32[1]", 7, 7), at_lines("f32[1]", 9, 7)) is None
+    assert first_at_other_lines(at_lines("", 7, 9), at_lines("", 9, 7)) is None
+
+
 def of_parameters(*names: str) -> CalledInGroup:
     made = of_elements(*names)
     elements = [*(of_parameter("p", name) for name in (*names, *names)), ""]
@@ -108,7 +128,7 @@ def test_ranks_that_reduce_other_parameters_are_found() -> None:
     ours, theirs = of_parameters("body", "head.a", "tail"), of_parameters("body", "head.b", "tail")
     found = first_reordered(ours, theirs, bool)
     assert found is not None
-    skips = PlainBranch("train.py", 5, "sync", "p.grad is None", ["p"], "skips", None)
+    skips = PlainBranch(PATH, 5, "step", "p.grad is None", ["p"], "skips", None)
     fact = divergences.other_elements(*found, ("0", "1"), skips)
     assert (fact.line, fact.difference) == (
         5,

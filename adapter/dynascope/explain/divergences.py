@@ -165,10 +165,17 @@ def other_elements(
     name, _, value = theirs.element.partition(" is ")
     is_same = ours.element.startswith(f"{name} is ") and " and " not in f"{ours.element}{value}"
     other = value if is_same else theirs.element
-    called = _called(Collective(ours.operation, "", ours.takes, stack=ours.stack))
+    called, other_call = (
+        _called(Collective(each.operation, "", each.takes, stack=each.stack)) for each in (ours, theirs)
+    )
+    told = f"{names[0]} and {names[1]} call {called} in the order of their loops."
+    if ours.stack != theirs.stack:
+        told = f"{names[0]} calls {called}, and {names[1]} {other_call}: both call the same ones, in another order."
     stack = list(ours.stack)
     if decides is not None:
-        stack[-1] = UserFrame(decides.path, decides.line, decides.function)
+        own = [(each.path, each.function) for each in stack]
+        at = len(own) - 1 - own[::-1].index((decides.path, decides.function))
+        stack = [*stack[:at], UserFrame(decides.path, decides.line, decides.function)]
     skips = SKIPS.format(decides.text) if decides is not None and decides.kind == "skips" else ""
     return model.Divergence(
         path=stack[-1].path,
@@ -177,8 +184,8 @@ def other_elements(
         effect="wrong",
         ranks=ranks[0],
         others=ranks[1],
-        difference=f"{skips} {ours.element} in {names[0]}, and {other} in {names[1]}.".strip(),
-        collectives=sentence_of(f"{names[0]} and {names[1]} call {called} in the order of their loops."),
+        difference=f"{skips} {ours.element} in {names[0]}, and {other} in {names[1]}.".strip() if ours.element else "",
+        collectives=sentence_of(told),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, takewhile
 from pathlib import Path
 
 from msgspec import structs
@@ -12,7 +12,7 @@ from dynascope.agent.ranks.called_partings import CalledParting, latest, members
 from dynascope.explain import divergences
 from dynascope.explain.plain_differences import skipped_before
 from dynascope.explain.rank_differences import compiled_apart
-from dynascope.facts.comparison.called import CalledInGroup, first_reordered
+from dynascope.facts.comparison.called import CalledInGroup, first_at_other_lines, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
 from dynascope.facts.comparison.plain_branches import ValuesAt, decides_elements
 from dynascope.facts.comparison.plain_reads import elements_read
@@ -60,11 +60,14 @@ def _by_order(ranks: Sequence[EndedRank]) -> tuple[int, Divergence] | None:
     """Return where two ranks go through the elements of a loop in other orders."""
     for rank, other in combinations(ranks, 2):
         for group in sorted({*rank.calls} & {*other.calls}):
-            pair = first_reordered(
-                rank.calls[group], other.calls[group], lambda frame: elements_read(frame.path, frame.line)
-            )
-            if pair is not None:
-                decides = decides_elements(pair[0].stack[-1], pair[0].is_of_parameter)
+            calls = rank.calls[group], other.calls[group]
+            reordered = first_reordered(*calls, lambda frame: elements_read(frame.path, frame.line))
+            for pair in filter(None, (first_at_other_lines(*calls), reordered)):
+                both = takewhile(lambda lines: lines[0] == lines[1], zip(pair[0].stack, pair[1].stack, strict=False))
+                common = [line for line, _ in both]
+                decides = decides_elements(common[-1], pair[0].is_of_parameter) if common else None
+                if decides is None and pair[0].stack != pair[1].stack:
+                    continue  # ranks may take turns
                 numbers = str(rank.rank.rank), str(other.rank.rank)
                 return rank.rank.rank, divergences.other_elements(*pair, numbers, decides)
     return None

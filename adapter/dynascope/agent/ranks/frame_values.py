@@ -21,6 +21,7 @@ from dynascope.agent.internals.data_loaders import is_data_loader, length_of
 from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
+from dynascope.agent.ranks.object_classes import with_article
 from dynascope.facts.comparison.plain_branches import FrameValues
 from dynascope.facts.comparison.plain_reads import names_read
 
@@ -288,5 +289,4 @@ def _text(value: Any) -> str | None:
         return known
     if is_data_loader(value) and (batches := length_of(value)) is not None:
         return f"a DataLoader of {batches} batches"
-    kind = type(value).__name__
-    return f"{'an' if kind[:1].lower() in tuple('aeiou') else 'a'} {kind}" if _own(value) else None
+    return with_article(type(value)) if _own(value) else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.internals.parameter_names import ParameterNames, is_module, is_parameter
+from dynascope.agent.ranks.object_classes import class_of_program
 from dynascope.facts.comparison.called import of_parameter
 from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.user_stack import UserFrame
@@ -28,7 +29,7 @@ class LoopElements:
     def of(self, frames: Sequence[tuple[types.FrameType, UserFrame]]) -> str:
         """Return the element that the innermost frame with such reads: `name is 'weight'`.
 
-        The innermost frame is the first. "" for an element that is neither a text nor a parameter.
+        The innermost frame is the first. Without a text or parameter, it is the class of an object. "" for another one.
         """
         for frame, user in frames:
             names = elements_read(user.path, user.line)
@@ -38,6 +39,16 @@ class LoopElements:
             texts = [f"{name} is {values[name]!r}" for name in names if type(values.get(name)) is str]
             if texts:
                 return " and ".join(texts)[:_LONGEST]
+        return self._object(frames)
+
+    def _object(self, frames: Sequence[tuple[types.FrameType, UserFrame]]) -> str:
+        """Return the class of an object for which a frame calls: `hook is a Counter`."""
+        for frame, user in frames:
+            names = elements_read(user.path, user.line)
+            values = locals_of(frame) if names else {}
+            told = [f"{name} is {text}" for name in names if (text := class_of_program(values.get(name))) is not None]
+            if told:
+                return told[0][:_LONGEST]
         return ""
 
     def _parameter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
@@ -155,6 +156,20 @@ def first_reordered(
         if elements != others and (are_alike or are_parameters) and is_passed(stack[-1]):
             return next(pair for pair in pairs if pair[0].element != pair[1].element)
     return None
+
+
+def first_at_other_lines(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
+    """Return the first collective that two ranks call at other lines.
+
+    None where they do not come to the same lines, each in its own order, or where another collective differs.
+    """
+    pairs = _pairs({each.place: each for each in ours.calls}, {each.place: each for each in theirs.calls})
+    if not (ours.is_counted and theirs.is_counted) or any(our.differs(their) for our, their in pairs):
+        return None
+    known = [pair for pair in pairs if pair[0].takes and pair[0].stack and pair[1].stack]
+    apart = [pair for pair in known if pair[0].stack != pair[1].stack]
+    lines = [Counter(each.stack for each in side) for side in zip(*apart, strict=True)]
+    return apart[0] if apart and lines[0] == lines[1] else None
 
 
 def first_begun_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
