@@ -29,7 +29,8 @@ def with_begun(called: Mapping[str, CalledInGroup]) -> dict[str, CalledInGroup]:
 def is_in_collective(thread: int) -> bool:
     """Whether a thread is in a function of `torch.distributed` now."""
     frame = sys._current_frames().get(thread)
-    return frame is not None and str(frame.f_globals.get("__name__")).startswith("torch.distributed.")
+    name = frame.f_globals.get("__name__") if frame is not None else None
+    return type(name) is str and name.startswith("torch.distributed.")  # no other object's `__str__` may run
 
 
 def _begun(group: RecordedGroup, uncompiled: list[Called]) -> list[Called]:
