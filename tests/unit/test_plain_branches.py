@@ -405,9 +405,15 @@ def test_the_condition_is_told_that_leaves_a_loop_as_long_in_all_ranks(tmp_path:
     text = "def fit(n):\n    for epoch in range(n):\n        call(1)\n        if stop.is_due:\n            break\n"
     (tmp_path / "train.py").write_text(f"{text}\ndef main():\n    fit(4)\n    call(2)\n")
     path = str(tmp_path / "train.py")
-    told = plain_difference((stack(path, ("main", 8), ("fit", 3)), stack(path, ("main", 9))), ([], []), (0, 1))
-    assert told is not None
-    assert (told.line, told.difference) == (4, "`stop.is_due` is true in rank 1, and false in rank 0.")
+    stacks = stack(path, ("main", 8), ("fit", 3)), stack(path, ("main", 9))
+    told = plain_difference(stacks, (frames(path, ("fit", {"epoch": "1", "n": "4"})), []), (0, 1))
+    assert told is not None and (told.line, told.difference) == (
+        4,
+        "`stop.is_due` is true in rank 1, and false in rank 0. epoch is 1 and n is 4 in rank 0.",
+    )
+    for last in ({"epoch": "3", "n": "4"}, {"epoch": "1"}):  # it may have come to its end
+        told = plain_difference(stacks, (frames(path, ("fit", last)), []), (0, 1))
+        assert told is not None and told.line == 2
 
 
 def test_the_number_of_a_rank_is_no_cause_where_it_is_passed_to_the_programs_own_functions(trainer: str) -> None:

@@ -150,6 +150,8 @@ def _told(
     `are_of_others`: the collectives are known to be of other modules.
     """
     read = values_read(branch, values)
+    if branch.goes_on and read.truth(branch.side or 0, branch.goes_on) is not True:
+        return None
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
     differing = _differing(branch, read)
     if branch.kind == "elements":

@@ -83,6 +83,8 @@ class PlainBranch(NamedTuple):
     """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
     elements: str = ""
     """What a `for` loop goes through: `loader`."""
+    goes_on: str = ""
+    """Of a condition that leaves a loop: what is true where the rank in it is not in the last round."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
@@ -184,9 +186,8 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
                 loop = _branch(node, frame, truth)
                 reads = [*bound_at(node), *loop.reads]
                 yield from (each._replace(side=side) for each in _handlers(node, frame))
-                if _is_as_long_in_all(node):
-                    left = (False, True) if side == 0 else (True, False)
-                    yield from (_branch(each, frame, left)._replace(side=side) for each in _breaks(node))
+                if (leaving := _only_way_out(node, frame)) is not None:
+                    yield leaving._replace(side=side, is_true=(False, True) if side == 0 else (True, False))
                 loops.append(loop._replace(side=side, reads=reads))
     yield from loops
     for frame in frames:
@@ -198,11 +199,24 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
             yield from (each._replace(side=side) for each in _settings(block, frame))
 
 
-def _is_as_long_in_all(loop: Loop) -> bool:
-    """Whether a loop mostly has as many rounds in all ranks: `range(epochs)`, `while True`."""
-    if isinstance(loop, ast.While):
-        return isinstance(loop.test, ast.Constant)
-    return isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) in ("range", "count", "itertools.count")
+def _only_way_out(loop: Loop, frame: UserFrame) -> PlainBranch | None:
+    """Return the condition by which alone a loop is left before its last round.
+
+    None for a loop whose round is not known: it is that of `range(epochs)`, or one without a last round.
+    """
+    breaks = _breaks(loop)
+    if len(breaks) != 1 or any(isinstance(each, ast.Return) for each in statements_of(loop)):
+        return None
+    branch, rounds = _branch(breaks[0], frame, None), ""
+    match loop:
+        case ast.While(test=ast.Constant()):
+            pass
+        case ast.For(target=ast.Name(id=number), iter=ast.Call(func=ast.Name(id="range"), args=[count])):
+            rounds = f"{number} < ({ast.unparse(count)}) - 1"
+        case _:
+            return None
+    read = [*branch.reads, *bound_at(loop), *names_in(condition_of(loop))]
+    return branch._replace(reads=[*dict.fromkeys(read)], goes_on=rounds)
 
 
 def _settings(loop: Loop | Function, frame: UserFrame) -> Iterator[PlainBranch]:
