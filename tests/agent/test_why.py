@@ -170,9 +170,9 @@ OF_OUTSIDE = {
     "function_mode": Case("torch_function_modes must be [], and is ['DeviceContext']"),
     "autocast_dtype": Case("autocast(cpu)_dtype must be what it was then, and is torch.float16"),
     "class_of_object": Case(
-        "dict(type(scaled).__dict__)['scale'] must be 2, and is 5",
+        "type(scaled).scale must be 2, and is 5",
         "class_of_object",
-        f"{SOURCES}dict(type(L['scaled']).__dict__)['scale']\"`, dict(type(scaled).__dict__)['scale'] {GONE}",
+        f"{SOURCES}dict(type(L['scaled']).__dict__)['scale']\"`, type(scaled).scale {GONE}",
     ),
     "deque": Case("len(queue) must be 2, and is 3", "deque"),
     "default_dict": Case("len(table) must be 1, and is 2", "default_dict"),
