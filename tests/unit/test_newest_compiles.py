@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -151,13 +152,19 @@ def test_an_all_to_all_is_told_in_which_one_rank_sends_more_than_the_other_takes
     assert rank_differences.compiled_apart(pair, (0, 1), ("0", "1"), {"1": (0, 1)}) is None
 
 
-def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
+def ended_ranks(folder: Path) -> Iterator[tuple[int, RankFile]]:
+    """Yield four ranks whose process has ended, each with the compiles of one call."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     for rank in range(4):
-        file = RankFile(tmp_path, RankProcess(rank, process.pid, {"0": (0, 1, 2, 3)}))
+        file = RankFile(folder, RankProcess(rank, process.pid, {"0": (0, 1, 2, 3)}))
         file.compiled(call(broken()), begins=True)
         file.compiled(call(resumed(12, 14)), begins=False)
+        yield rank, file
+
+
+def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
+    for rank, file in ended_ranks(tmp_path):
         if rank == 2:
             last = resumed(12, 13, began=2.0)
             last.collectives.append(last.collectives[0])
@@ -166,18 +173,14 @@ def test_compiles_of_ranks_that_were_ended_are_compared(tmp_path: Path) -> None:
     found = parted(tmp_path, has_aborted=True)
     assert found is not None and found[0] == 2
     assert (found[1].ranks, found[1].others) == ("2", "0, 1, 3")
-    file = RankFile(tmp_path, RankProcess(1, process.pid))
-    file.end(EndedRank(RankProcess(1, process.pid), error="other"))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    RankFile(tmp_path, RankProcess(1, process.pid)).end(EndedRank(RankProcess(1, process.pid), error="other"))
     assert parted(tmp_path, has_aborted=True) is None
 
 
 def test_a_rank_that_was_ended_before_it_compiled_again_does_not_part(tmp_path: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    for rank in range(4):
-        file = RankFile(tmp_path, RankProcess(rank, process.pid, {"0": (0, 1, 2, 3)}))
-        file.compiled(call(broken()), begins=True)
-        file.compiled(call(resumed(12, 14)), begins=False)
+    for rank, file in ended_ranks(tmp_path):
         if rank != 1:
             last = resumed(12, 13 if rank == 3 else 14, began=5.0 - rank)
             last.collectives += last.collectives[:1] * (1 if rank == 3 else 2)

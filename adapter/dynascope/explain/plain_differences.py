@@ -38,7 +38,7 @@ _MORE_OFTEN: dict[Kind, str] = {
     "noted": "`{}` has been true more often in {}.",
     "except": "`{}` has run more often in {}.",
 }
-"""What is said of a statement that counts in a variable."""
+"""The sentences about statements that count in a variable how often they run."""
 _OF_MODULE = re.compile(r"[A-Za-z_]\w*\.[\w.]*(?=.*\()")
 """The first parameter of FSDP2 that a collective takes."""
 _PARAMETER = re.compile(r"[\w.]+")
@@ -125,7 +125,7 @@ def skipped_before(
 def _placed(
     told: _Told, stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]], numbers: tuple[int, int]
 ) -> model.RankDifference:
-    """Return what is told of a statement at its line, with the lines that call its function."""
+    """Return the difference between two ranks at the line of a statement, with its callers."""
     branch = told.branch
     own = stacks[branch.side or 0]
     at = next(place for place, each in enumerate(own) if (each.path, each.function) == (branch.path, branch.function))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 _WRAPPERS = ("_orig_mod.", "_fsdp_wrapped_module.")
-"""What torch.compile (2.0) and FSDP (1.12) put into the names of parameters."""
+"""The parts that torch.compile (2.0) and FSDP (1.12) add to the names of parameters."""
 _MOST_UNKNOWN = 32
 """How often a parameter may be searched for in vain; later ones are not."""
 

@@ -218,8 +218,9 @@ class RankComparison:
 
 def _note_callers(call: TracedCall) -> None:
     if not call.callers:
-        frames = [*traceback.walk_stack(sys._getframe())]
-        call.callers, call.values = users_lines(frames), counts_in(frames)
+        # not in a list: it would hold this frame, which holds it, and so keep the locals of the program's frames
+        call.callers = users_lines(traceback.walk_stack(sys._getframe()))
+        call.values = counts_in(traceback.walk_stack(sys._getframe()))
 
 
 def _note_told() -> None:

@@ -82,9 +82,9 @@ class PlainBranch(NamedTuple):
     side: int | None = None
     """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
     elements: str = ""
-    """What a `for` loop goes through: `loader`."""
+    """The expression over which a `for` loop iterates: `loader`."""
     goes_on: str = ""
-    """Of a condition that leaves a loop: what is true where the rank in it is not in the last round."""
+    """For a condition that leaves a loop: an expression that is true except in the last iteration."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
