@@ -131,7 +131,7 @@ def test_values_are_read_without_running_code_of_the_program(tmp_path: Path) -> 
         "self.bad": "0",
         "self.limit": "2",
         "batch": "of size [3]",
-        "config['least']": "100",
+        "config['least']": "100.0",
         "self.quiet": "False",
         "len(batches)": "2",
     }

@@ -304,3 +304,40 @@ def test_a_value_that_one_side_reads_leads_to_a_branch() -> None:
     guard = model.Guard(path=PATH, line=12, expression="G['settings']['scale']", kind="CONSTANT_MATCH", code=code)
     difference = told(part([10, 11, 12, 13], [], [guard]), part([10, 11, 12, 14], [])).difference
     assert difference.endswith(" settings['scale'] is 2.0 in rank 1, and rank 0 does not read it.")
+
+
+@pytest.fixture
+def handling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source of `step`, which handles an error at line 14."""
+    path = tmp_path / "model.py"
+    lines = ["\n"] * 11 + [
+        "    try:\n",
+        "        y = parts[key]\n",
+        "    except KeyError:\n",
+        "        z = self.cfg.sync\n",
+    ]
+    path.write_text("".join(lines))
+    monkeypatch.setattr(f"{__name__}.PATH", str(path))
+
+
+@pytest.mark.usefixtures("handling")
+def test_an_error_that_one_rank_handles_is_told() -> None:
+    rows: list[Row] = [(0, "value", "key", "'de'")]
+    found = told(part([11, 13, 14], rows), part([11, 13, 16], [*rows, (1, "value", "y", "f32[4]")]))
+    assert found.difference == (
+        "Rank 1 goes on at line 14 next, and rank 0 goes on at line 16. "
+        "`KeyError` is raised there in rank 1, and not in rank 0, key is 'de' in both, and y is f32[4] in rank 0."
+    )
+
+
+@pytest.mark.usefixtures("handling")
+def test_a_value_is_named_as_its_line_does() -> None:
+    sides = [
+        part(
+            [11, 15],
+            [],
+            [model.Guard(path=PATH, line=15, expression="L['fn'][1].cfg.sync", kind="EQUALS_MATCH", code=[code])],
+        )
+        for code in ("L['fn'][1].cfg.sync == True", "L['fn'][1].cfg.sync == False")
+    ]
+    assert "self.cfg.sync is True in rank 1, and False in rank 0." in told(*sides).difference

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dynascope.explain.problem import Place, Problem, fitting, sentence_of, where
 from dynascope.facts import model
-from dynascope.facts.comparison.called import ENDED, Called
+from dynascope.facts.comparison.called import ENDED, Called, Round
 from dynascope.facts.comparison.plain_branches import PlainBranch
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
@@ -27,16 +27,21 @@ SKIPS = "Where `{}`, the loop goes on with its next element."
 
 
 def other_collective(
-    ours: Collective | None, theirs: Collective | None, ranks: tuple[str, str], members: str = ""
+    ours: Collective | None,
+    theirs: Collective | None,
+    ranks: tuple[str, str],
+    members: str = "",
+    rounds: tuple[Round, Round] | None = None,
 ) -> str:
     """Say which collective each side calls; None where it calls no more of the group.
 
-    `members` are the ranks of their process group; "" where there is one group alone.
+    `members` are the ranks of their process group; "" where there is one group alone. `rounds` are those of a loop.
     """
     names = named_ranks(ranks[0]), named_ranks(ranks[1])
     group = f" in the process group of {named_ranks(members)}" if members else ""
     if ours is not None and theirs is not None:
-        called = f"{names[0]} {verb_of(names[0], 'call')} {_called(ours)}, and {names[1]} {_called(theirs)}"
+        our, their = (f" where {each.text}" for each in rounds) if rounds is not None else ("", "")
+        called = f"{names[0]} {verb_of(names[0], 'call')} {_called(ours)}{our}, and {names[1]} {_called(theirs)}{their}"
         return sentence_of(f"{called}{f',{group}' if group else ''}.")
     only = ours or theirs
     caller, other = names if ours is not None else names[::-1]
@@ -82,7 +87,15 @@ def at_run_time(
     if our is None or their is None:
         ended = named_ranks(ranks[0] if our is None else ranks[1])
         difference = sentence_of(f"{ended} {'has' if ended.startswith('rank ') else 'have'} ended.")
-    return _hanging(stack, ranks, difference, other_collective(our, their, ranks, members))
+    told = other_collective(our, their, ranks, members, ours.other_round(theirs))
+    return _hanging(stack, ranks, difference, told)
+
+
+def other_reductions(rounds: tuple[Round, Round], ranks: tuple[int, int]) -> str:
+    """Say in which rounds of a loop two ranks reduce gradients, where only one of them does."""
+    sides = sorted(zip(ranks, rounds, strict=True))
+    told = ", and ".join(f"where {each.text} in rank {rank}" for rank, each in sides)
+    return f"DistributedDataParallel reduces gradients {told}."
 
 
 def in_two_groups(ours: tuple[Called, str, str], theirs: tuple[Called, str, str]) -> model.Divergence:

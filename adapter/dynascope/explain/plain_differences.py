@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from dynascope.explain.divergences import SKIPS
 from dynascope.explain.problem import sentence_of, where
 from dynascope.facts import model
+from dynascope.facts.comparison.called import Round
 from dynascope.facts.comparison.plain_branches import (
     DTENSOR,
     FROZEN,
@@ -21,6 +23,8 @@ from dynascope.facts.comparison.plain_branches import (
 )
 from dynascope.facts.comparison.plain_evaluation import is_object
 from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
+from dynascope.facts.comparison.skipped_rounds import skipping_round
+from dynascope.facts.comparison.wrapped_modules import wrapping
 from dynascope.facts.user_stack import UserFrame
 
 _FLOAT = re.compile(r"-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|nan|inf)")
@@ -39,7 +43,7 @@ _MORE_OFTEN: dict[Kind, str] = {
     "except": "`{}` has run more often in {}.",
 }
 """The sentences about statements that count in a variable how often they run."""
-_OF_MODULE = re.compile(r"[A-Za-z_]\w*\.[\w.]*(?=.*\()")
+_OF_MODULE = re.compile(r"\w+\.[\w.]*(?=.*\()")
 """The first parameter of FSDP2 that a collective takes."""
 _PARAMETER = re.compile(r"[\w.]+")
 _TOLD = 2
@@ -79,20 +83,23 @@ def plain_difference(
     is_proven: bool = False,
     takes: tuple[str, str] = ("", ""),
     are_stages: bool = False,
+    rounds: tuple[Round, Round] | None = None,
 ) -> model.RankDifference | None:
     """Return the statement of plain Python at which two ranks part that wait at these lines.
 
     `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
     collective before, and `takes` what their collectives take. `are_stages`: they send to each other, and part by right
-    where their numbers do. None where no statement is known to decide it, or, if it has to be proven, where what it
-    reads is not known to differ.
+    where their numbers do. `rounds` are those of a loop in which they are; None if they are in the same rounds. None
+    where no statement is known to decide it, or, if it has to be proven, where what it reads is not known to differ.
     """
     if numbers[0] > numbers[1]:  # the lower rank is told first
         stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
+        rounds = rounds and rounds[::-1]
     parameters = [_OF_MODULE.match(each) for each in takes]
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    branches = [*branches_apart(*stacks, before), *operands(*stacks)]
+    branches = [*_skipping(stacks, rounds), *branches_apart(*stacks, before), *operands(*stacks)]
+    branches += wrapping(stacks[0]) if are_of_others else []
     if are_stages:
         branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
     told = [each for branch in branches if (each := _told(branch, values, names, are_of_others)) is not None]
@@ -102,6 +109,16 @@ def plain_difference(
     if not known:
         return None
     return _placed(known[0], stacks, numbers)
+
+
+def _skipping(
+    stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]], rounds: tuple[Round, Round] | None
+) -> list[PlainBranch]:
+    """Return what may keep one rank from calling in a round of a loop in which the other calls."""
+    if rounds is None:
+        return []
+    side = int(rounds[1].number < rounds[0].number)
+    return [*skipping_round(stacks[side], rounds[side], side)]
 
 
 def skipped_before(
@@ -161,7 +178,7 @@ def _told(
     is_counted = len({*counts}) == 2 and None not in counts
     is_decided = len({*truths}) == 2 and None not in truths
     is_alike = branch.kind == "condition" and branch.side is None and len({*truths}) == 1 and None not in truths
-    is_proven = is_skipped or is_counted or is_decided or (bool(differing) and not is_alike)
+    is_proven = branch.is_only or is_skipped or is_counted or is_decided or (bool(differing) and not is_alike)
     if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
         return None
     shown = [
@@ -177,9 +194,7 @@ def _told(
             if not (_FLOAT.fullmatch(one) or is_object(one))
         ]
     if branch.side is not None and not shown and not _has_changed(branch, read):
-        own = read.sides[branch.side]
-        texts = [f"{name} is {own[name]}" for name in branch.reads if name in own][:_TOLD]
-        shown = [f"{' and '.join(texts)} in {names[branch.side]}."] if texts else []
+        shown = _of_one(branch, read.sides[branch.side], names)
     if branch.handler is not None and not shown:
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
@@ -187,6 +202,29 @@ def _told(
     if branch.is_true is None and not (differing or is_skipped or is_counted):
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
+
+
+def _of_one(branch: PlainBranch, own: dict[str, str], names: tuple[str, str]) -> list[str]:
+    """Say what a condition reads in the rank in its function, and in the other by its truth."""
+    side = branch.side or 0
+    told = {name: own[name] for name in branch.reads if name in own}
+    is_known = branch.kind == "condition" and branch.is_true is not None
+    name, value = _implied(branch.text, branch.is_true[1 - side]) if is_known and branch.is_true else ("", "")
+    if name in told and told[name] != value:
+        both = (told[name], value) if side == 0 else (value, told[name])
+        return [f"{name} is {both[0]} in {names[0]}, and {both[1]} in {names[1]}."]
+    texts = [f"{name} is {text}" for name, text in told.items()][:_TOLD]
+    return [f"{' and '.join(texts)} in {names[side]}."] if texts else []
+
+
+def _implied(condition: str, is_true: bool) -> tuple[str, str]:
+    """Return the name and value that follow from a condition, `x is None`, or ("", "")."""
+    match ast.parse(condition, mode="eval").body:
+        case ast.Compare(left=left, ops=[compared], comparators=[ast.Constant(value=value)]):
+            equal = isinstance(compared, ast.Is | ast.Eq) and is_true
+            unequal = isinstance(compared, ast.IsNot | ast.NotEq) and not is_true
+            return (ast.unparse(left), repr(value)) if equal or unequal else ("", "")
+    return "", ""
 
 
 def _has_changed(branch: PlainBranch, read: ValuesRead) -> bool:

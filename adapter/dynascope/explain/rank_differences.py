@@ -11,10 +11,10 @@ from msgspec import structs
 from dynascope.explain.comparison import sentence
 from dynascope.explain.divergences import alone, other_collective, other_gradients
 from dynascope.explain.problem import named, sentence_of, where
+from dynascope.explain.traced_values import read_in_branch, sizes_told, valued
 from dynascope.facts import model
-from dynascope.facts.branch import condition_at, words_at
+from dynascope.facts.branch import condition_at, paths_at, words_at
 from dynascope.facts.comparison.called import first_unmatched, kinds_of
-from dynascope.facts.comparison.computed_sizes import computed
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
 from dynascope.facts.comparison.partings import COMPUTED_SIZE
@@ -35,7 +35,6 @@ from dynascope.rank_names import verb_of
 _HOOKS = re.compile(
     r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _OF_STACK = re.compile(r"___stack\d+")
 """A value on the stack, which what follows a graph break takes."""
 
@@ -207,7 +206,7 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         ]
         return sentence_of(f"{sides[0]}, and {sides[1]}.")
     if difference.kind == "value":
-        difference = _valued(comparison, difference)
+        difference = _passed(comparison, difference) or valued(comparison, difference)
     difference = _past_library(comparison, difference)
     itself = (
         _guarded(difference, names, False)
@@ -221,8 +220,9 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         for causes in (_read_there(comparison, difference), others)
     )
     read_by_one = (_read_by_one(each, names) for each in difference.because)
-    sizes = _sizes_told(comparison, difference, names)
-    sentences = chain(told, [_condition_told(difference, names)], read_by_one, sizes, other)
+    read = read_in_branch(comparison, difference, names)
+    sizes = sizes_told(comparison, difference, names)
+    sentences = chain(told, read, [_condition_told(difference, names)], read_by_one, sizes, other)
     said += islice((each for each in sentences if each and each not in said), 1)
     if not said and difference.kind != "guard":
         said = [sentence(comparison, difference)]
@@ -239,7 +239,7 @@ def _cause_told(
     """
     is_condition = cause in difference.because
     if cause.kind == "value":
-        cause = _valued(comparison, cause)
+        cause = valued(comparison, cause)
         if cause.left == cause.right or any(COMPUTED_SIZE.search(text or "") for text in (cause.left, cause.right)):
             return None
     told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
@@ -251,17 +251,23 @@ def _cause_told(
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
 
 
-def _with_sizes(compile: TracedCompile, text: str | None) -> str | None:
-    """Return the text of a value with its sizes in the traced call: `f32[8]` for `f32[s77]`."""
-    sizes = {symbol: compile.sizes.get(source, symbol) for symbol, source in compile.symbols.items()}
-    return text and computed(_WORD.sub(lambda found: sizes.get(found[0], found[0]), text))
+def _passed(comparison: Comparison, difference: Difference) -> Difference | None:
+    """Return the guard on what a line passes to a library, None for another difference.
 
-
-def _valued(comparison: Comparison, difference: Difference) -> Difference:
-    """Return a difference of values with the sizes of both traced calls."""
-    sides = zip((comparison.left, comparison.right), (difference.left, difference.right), strict=True)
-    left, right = (_with_sizes(side, text) for side, text in sides)
-    return structs.replace(difference, left=left, right=right)
+    The guard is made where that function first asks for the value.
+    """
+    *_, at = _stack_at(comparison.left, difference)
+    if not is_of_library(difference.place.path) or is_of_library(at.path):
+        return None
+    read, both = words_at(at.path, at.line), (difference.left, difference.right)
+    for each in comparison.decided:
+        sides = [_wanted(each.left), _wanted(each.right)] if each.kind == "guard" else []
+        if both == tuple(known[1].removeprefix("be ") for known in sides if known is not None):
+            subject = sides[0][0] if sides[0] is not None else ""
+            if subject.rpartition(".")[2] in read:
+                place = structs.replace(difference.place, path=at.path, line=at.line)
+                return structs.replace(each, place=place, row=difference.row)
+    return None
 
 
 def _past_library(comparison: Comparison, difference: Difference) -> Difference:
@@ -304,18 +310,6 @@ def _decided_before(comparison: Comparison, difference: Difference) -> Iterator[
     yield from (each for each in both if each.row == difference.row)
 
 
-def _sizes_told(comparison: Comparison, difference: Difference, names: tuple[str, str]) -> Iterator[str]:
-    """Yield the dynamic sizes that differ, of what the line of a branch reads."""
-    if difference.kind != "branch":
-        return
-    read = words_at(difference.place.path, difference.place.line)
-    ours, theirs = comparison.left.sizes, comparison.right.sizes
-    for source, size in ours.items():
-        names_there = {*_WORD.findall(readable(source))} - {"size"}
-        if size != theirs.get(source, size) and not read.isdisjoint(names_there):
-            yield f"{readable(source)} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
-
-
 def _condition_told(difference: Difference, names: tuple[str, str]) -> str | None:
     """Return in which rank the condition of a branch is true; None if its lines do not tell."""
     found = condition_at(difference.place.path, difference.place.line) if difference.kind == "branch" else None
@@ -333,8 +327,7 @@ def _guarded(guard: Difference, names: tuple[str, str], is_condition: bool) -> s
 
     `is_condition`: it decides the way that each goes, so that one side's guard tells what the other's value is not.
     """
-    sides = [_wanted(each) for each in (guard.left, guard.right)]
-    left, right = sides
+    left, right = (_as_written(_wanted(each), guard) for each in (guard.left, guard.right))
     if left is not None and right is not None:
         (subject, clause), (other, other_clause) = left, right
         if subject != other or clause == other_clause:
@@ -371,6 +364,18 @@ def _read_by_one(guard: Difference, names: tuple[str, str]) -> str | None:
     name, other = names if guard.left is not None else names[::-1]
     is_value = clause.startswith("be ") and not subject.startswith("type(")
     return f"{subject} is {clause.removeprefix('be ')} in {name}, and {other} does not read it." if is_value else None
+
+
+def _as_written(known: tuple[str, str] | None, guard: Difference) -> tuple[str, str] | None:
+    """Return what a guard wants, with the line's own words for its subject.
+
+    It is `self.cfg.sync` where the compiled function calls the module `fn[1].cfg.sync`.
+    """
+    if known is None:
+        return None
+    subject = known[0].removesuffix(".group_name")  # of a process group whose ranks are told
+    written = paths_at(guard.place.path, guard.place.line)
+    return next((each for each in written if subject.endswith(f".{each.partition('.')[2]}")), subject), known[1]
 
 
 def _wanted(code: str | None) -> tuple[str, str] | None:

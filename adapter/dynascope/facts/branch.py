@@ -22,6 +22,8 @@ _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
 _APPENDS = re.compile(r"[\w.]+(?:\[[^\]]*\])?\.append\(.*\)(?:\s*#.*)?")
 _SORTS = re.compile(r"\b(?:sort|sorted)\(.*\bkey\s*=\s*lambda\b")
 _CALLS_ELEMENT = re.compile(r"\w\[[^\[\]'\":,]+\]\(")
+_PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_HANDLES = re.compile(r"\s*except\b\s*(?P<error>.*?)(?:\bas\b.*)?:")
 _ITERATES = re.compile(r"\s*for\b.*\bin\b")
 _ASSIGNS = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:,[\s\w,]*)?=(?!=)")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
@@ -174,6 +176,19 @@ def words_at(path: str, line: int) -> set[str]:
     """Return the names, keys and attributes in a line; empty without the source."""
     lines = _lines(path)
     return {*_WORD.findall(lines[line - 1])} if 0 < line <= len(lines) else set()
+
+
+def paths_at(path: str, line: int) -> list[str]:
+    """Return the attributes in a line, `self.cfg.sync`; empty without the source."""
+    lines = _lines(path)
+    return _PATH.findall(lines[line - 1].partition("#")[0]) if 0 < line <= len(lines) else []
+
+
+def handled_at(path: str, line: int) -> str | None:
+    """Return the error that a handler on a line takes, "" for all errors; None without one."""
+    lines = _lines(path)
+    found = _HANDLES.match(lines[line - 1]) if 0 < line <= len(lines) else None
+    return found["error"].strip() if found is not None else None
 
 
 def _lines(path: str) -> list[str]:

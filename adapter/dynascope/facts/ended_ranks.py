@@ -35,14 +35,14 @@ _SLOTS = 64
 """The number of the latest collectives that are kept."""
 _VALUES = 32768
 """The bytes for the values that are read as one of them begins."""
-KEPT_VALUES = 4
+_KEPT_VALUES = 16
 """The number of the latest collectives of which values are kept."""
 _COMPILED = struct.Struct("<I?")
 """The length of a compile, and whether it is the first of its call."""
 _MOST_COMPILED = 8 << 20
 """The size of the file of compiles, in bytes, at which it is begun anew."""
 _VALUES_AT = _SLOT * (1 + _SLOTS)
-_REDUCTION_AT = _VALUES_AT + KEPT_VALUES * _VALUES
+_REDUCTION_AT = _VALUES_AT + _KEPT_VALUES * _VALUES
 _TOLD = "told"
 _PREFIX = "ranks-"
 _SECONDS_LEFT = 7 * 24 * 3600.0
@@ -129,7 +129,7 @@ class RankFile:
 
     def values(self, values: ValuesAt) -> None:
         """Write the values that the code reads at the collective that was written last."""
-        at = _VALUES_AT + self._values % KEPT_VALUES * _VALUES
+        at = _VALUES_AT + self._values % _KEPT_VALUES * _VALUES
         data, frames = _encode(values), values.frames
         while len(data) > _VALUES - checked_memory.HEADER.size and len(frames) > 1:
             frames = frames[: len(frames) // 2]
@@ -230,7 +230,7 @@ def _compiles(data: bytes) -> Iterator[tuple[NewestCall, bool]]:
 def _cut_short(memory: bytes) -> EndedRank:
     """Return what a rank has left that was ended from outside."""
     parts = [*filter(None, (_part(memory, _SLOT * number) for number in range(1, _SLOTS + 1)))]
-    values = filter(None, (_part(memory, _VALUES_AT + number * _VALUES) for number in range(KEPT_VALUES)))
+    values = filter(None, (_part(memory, _VALUES_AT + number * _VALUES) for number in range(_KEPT_VALUES)))
     count = max((_decode_call(part)[0] + 1 for part in parts), default=0)
     reduced = _decode_call(found) if (found := _part(memory, _REDUCTION_AT)) else None
     return EndedRank(

@@ -38,25 +38,32 @@ class ParameterNames:
     """The names of the parameters of modules that were looked at, which keep no parameter alive."""
 
     def __init__(self) -> None:
-        self._names: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._names: dict[int, tuple[weakref.ref[Any], str, int]] = {}
+        """With the name of each its number in its module."""
         self._unknown = 0
 
     def name_of(self, parameter: Any, modules: Iterable[Any]) -> str | None:
         """Return the name of a parameter in the first of some modules that has it, or None."""
-        if (name := self._known(parameter)) is None and self._unknown < _MOST_UNKNOWN:
+        if (name := self.known(parameter)) is None and self._unknown < _MOST_UNKNOWN:
             for module in modules:
                 self._add(module)
-                if (name := self._known(parameter)) is not None:
+                if (name := self.known(parameter)) is not None:
                     break
             self._unknown += name is None
         return name
 
-    def _known(self, parameter: Any) -> str | None:
+    def number_of(self, parameter: Any) -> int | None:
+        """Return which parameter of its module it is; None where its name is not known yet."""
+        found = self._names.get(id(parameter))
+        return found[2] if found is not None and found[0]() is parameter else None
+
+    def known(self, parameter: Any) -> str | None:
+        """Return the name of a parameter, if it has been asked for before."""
         found = self._names.get(id(parameter))
         return found[1] if found is not None and found[0]() is parameter else None
 
     def _add(self, module: Any) -> None:
-        for parameter, name in parameters_of(module):
+        for number, (parameter, name) in enumerate(parameters_of(module)):
             for wrapper in _WRAPPERS:
                 name = name.replace(wrapper, "")
-            self._names[id(parameter)] = weakref.ref(parameter), name.removeprefix("module.")
+            self._names[id(parameter)] = weakref.ref(parameter), name.removeprefix("module."), number

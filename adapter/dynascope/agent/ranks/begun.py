@@ -6,6 +6,8 @@ import sys
 import traceback
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from dynascope.agent.internals.flight_recorder import RecordedGroup, recorded_collectives
 from dynascope.agent.ranks.called import users_lines
 from dynascope.facts.comparison.called import Called, CalledInGroup
@@ -22,7 +24,7 @@ def with_begun(called: Mapping[str, CalledInGroup]) -> dict[str, CalledInGroup]:
         uncompiled = called.get(name, CalledInGroup(True, []))
         last, begun = group.collectives[-1], _begun(group, uncompiled.calls)
         waits = last.number > group.ended and is_in_collective(last.thread)
-        added[name] = CalledInGroup(uncompiled.is_counted, uncompiled.calls, begun, waits)
+        added[name] = structs.replace(uncompiled, begun=begun, waits=waits)
     return added
 
 

@@ -11,19 +11,27 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from msgspec import structs
+
 from dynascope.agent.events.collectives import CalledCollective, CalledExchange
+from dynascope.agent.internals.parameter_names import ParameterNames
 from dynascope.agent.program.threads import fork_safe
 from dynascope.agent.program.user_code import has_file, is_our_code, is_users, path_of_file
 from dynascope.agent.ranks.loop_elements import LoopElements
+from dynascope.agent.ranks.loop_rounds import LoopRounds
 from dynascope.agent.ranks.peer_exchanges import PeerExchanges
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES
 from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
-from dynascope.facts.ended_ranks import KEPT_VALUES, RankFile
+from dynascope.facts.ended_ranks import RankFile
 from dynascope.facts.user_stack import UserFrame
 
 _KEPT = 512
 """The most collectives that are kept of a group."""
+_KEPT_REDUCTIONS = 64
+"""The most backwards in which gradients are reduced that are kept of a group."""
+_KEPT_VALUES = 64
+"""The most collectives of which values are kept: ranks may call others alike after those at which they part."""
 _MOST_LINES = 8
 """The most of the user's lines that are kept of a call."""
 
@@ -31,10 +39,13 @@ _MOST_LINES = 8
 class CallsOfGroup:
     """The collectives of one process group."""
 
-    def __init__(self, elements: LoopElements) -> None:
+    def __init__(self, elements: LoopElements, rounds: LoopRounds) -> None:
         self.is_counted = True
         self._elements = elements
+        self._rounds = rounds
         self._calls: deque[Called] = deque(maxlen=_KEPT)
+        self._reduced: deque[Called] = deque(maxlen=_KEPT_REDUCTIONS)
+        self._reductions = 0
         self._latest: dict[str, tuple[int, int, int]] = {}
         """For each backend the numbers at its latest uncompiled collective.
 
@@ -64,10 +75,16 @@ class CallsOfGroup:
         frames = [*users_frames(traceback.walk_stack(sys._getframe()))]
         lines = tuple(user for _, user in frames)[::-1]
         element = self._elements.of(frames)
-        return Called(place, number + 1, called.operation, called.takes, lines, called.splits, element)
+        rounds = self._rounds.of(frames)
+        return Called(place, number + 1, called.operation, called.takes, lines, called.splits, element, rounds)
+
+    def reduces(self, placed: Called) -> None:
+        """Keep what DistributedDataParallel reduces in the next backward."""
+        self._reductions += 1
+        self._reduced.append(structs.replace(placed, number=self._reductions))
 
     def latest(self) -> CalledInGroup:
-        return CalledInGroup(self.is_counted, list(self._calls))
+        return CalledInGroup(self.is_counted, list(self._calls), reduced=list(self._reduced))
 
 
 class CalledCollectives:
@@ -77,7 +94,8 @@ class CalledCollectives:
         """Take what reads the values in the frames of this thread; None where it does not."""
         self._lock = fork_safe(threading.RLock())  # a handler of a signal may call a collective, too
         self._groups: dict[str, CallsOfGroup] = {}
-        self._elements = LoopElements()
+        names = ParameterNames()
+        self._elements, self._rounds = LoopElements(names), LoopRounds(names)
         self._exchanges = PeerExchanges()
         self.began = 0.0
         """When the latest has begun, of `time.monotonic`."""
@@ -91,7 +109,7 @@ class CalledCollectives:
         self.frozen: dict[str, str] = {}
         """The parameters of FSDP2 that need no gradient, each with "False"."""
         self._entered: tuple[str, Called] | None = None
-        self.values: deque[ValuesAt] = deque(maxlen=KEPT_VALUES)
+        self.values: deque[ValuesAt] = deque(maxlen=_KEPT_VALUES)
         """The values that the code reads at the latest that were written to the file."""
 
     def begins(self, called: CalledCollective) -> None:
@@ -122,6 +140,8 @@ class CalledCollectives:
         with self._lock:
             placed = self._group(called.group).placed(called)
             self.reduction = None if placed is None else (called.group, placed)
+            if placed is not None:
+                self._group(called.group).reduces(placed)
             if self.file is not None and placed is not None:
                 self.file.reduces(called.group, placed)
                 self._read(called.group, placed)
@@ -131,7 +151,7 @@ class CalledCollectives:
         return [*frames, FrameValues("", FROZEN, dict(self.frozen))] if self.frozen else frames
 
     def _group(self, name: str) -> CallsOfGroup:
-        return self._groups.setdefault(name, CallsOfGroup(self._elements))
+        return self._groups.setdefault(name, CallsOfGroup(self._elements, self._rounds))
 
     def _read(self, group: str, called: Called) -> None:
         if self.file is not None and (frames := self._read_values()) is not None:

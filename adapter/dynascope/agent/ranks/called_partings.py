@@ -16,6 +16,7 @@ from dynascope.facts.comparison.called import (
     CalledInGroup,
     first_begun_apart,
     first_difference,
+    first_reduced_apart,
     first_unmatched_splits,
 )
 from dynascope.facts.comparison.newest_calls import (
@@ -47,6 +48,15 @@ class CalledParting(NamedTuple):
     theirs: Called
     is_uncompiled: bool
     """Whether both call it uncompiled; else one in a graph or in C++ may be among them."""
+    reduced: tuple[Called, Called] | None = None
+    """The forwards before, in other rounds of a loop, after which DistributedDataParallel reduces gradients."""
+
+    @property
+    def cause(self) -> CalledParting:
+        """Return where plain Python parts the ranks: mostly where they call these."""
+        if self.reduced is None:
+            return self
+        return self._replace(ours=self.reduced[0], theirs=self.reduced[1], is_uncompiled=True)
 
     def values(
         self,
@@ -122,7 +132,7 @@ def partings(
                 continue
             for find, is_uncompiled in ((first_difference, True), (first_begun_apart, False)):
                 if (found := find(ours, theirs)) is not None:
-                    yield CalledParting(group, rank, *found, is_uncompiled)
+                    yield CalledParting(group, rank, *found, is_uncompiled, first_reduced_apart(ours, theirs))
             places = groups[group].index(own_rank), groups[group].index(rank)
             if (found := first_unmatched_splits(ours, theirs, places)) is not None:
                 yield CalledParting(group, rank, *found, True)
@@ -151,7 +161,7 @@ def divergence(
         calls = parting.of(groups[parting.group]) if parting.group in groups else []
         at = next((each for each in calls if each.place == parting.ours.place), None)
         for called, ranks in sides:
-            is_alike = at is not None and at.text == called.text
+            is_alike = at is not None and at.text == called.text and at.other_round(called) is None
             if at is not None and is_alike and (at.stack == called.stack or not parting.is_uncompiled):
                 ranks.add(other)
     if parting.is_uncompiled:
@@ -175,11 +185,14 @@ def told(
     `calls` are those of this rank and, by rank, of others; `newest` and `values` are those of this rank and of the
     other; `members` as in `divergences.other_collective`.
     """
-    read = parting.values(calls, values)
+    read = parting.cause.values(calls, values)
+    before = parting.cause.before(calls[0])
     parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)
-    before = parting.before(calls[0])
+    if parting.reduced is not None and (rounds := parting.cause.ours.other_round(parting.cause.theirs)) is not None:
+        reduced = divergences.other_reductions(rounds, (rank, parting.rank))
+        fact = structs.replace(fact, collectives=f"{reduced} {fact.collectives}")
     pairs = pairs_at(*newest, frames), unmatched_pairs(*newest, parting.group, frames)
     return explained(fact, pairs, parting, rank, (read, before) if read is not None else None)
 
@@ -202,17 +215,22 @@ def explained(
         for each in (parting.ours, parting.theirs)
     ]
     numbers = rank, parting.rank
-    stacks = parting.ours.stack, parting.theirs.stack
+    ours, theirs = parting.cause.ours, parting.cause.theirs
+    rounds = ours.other_round(theirs)
     newest, earlier = (
         (newest_difference(pair, numbers, (called[0], called[1])) for pair in of_kind) for of_kind in pairs
     )
     takes, are_stages = (parting.ours.takes, parting.theirs.takes), parting.group == EXCHANGES
     plain = (
-        plain_difference(stacks, waiting[0], numbers, waiting[1], is_proven, takes, are_stages)
+        plain_difference(
+            (ours.stack, theirs.stack), waiting[0], numbers, waiting[1], is_proven, takes, are_stages, rounds
+        )
         for is_proven in (True, False)
         if waiting is not None
     )
-    differences = chain(newest, islice(plain, 1), earlier, plain)
+    of_plain_code = islice(plain, 1)
+    # of ranks that are in other rounds of a loop the newest compiles are not of one call
+    differences = chain(*((newest, of_plain_code) if rounds is None else (of_plain_code, newest)), earlier, plain)
     found = next((each for each in differences if each is not None and each.difference), None)
     if found is None and waiting is not None:
         frozen = frozen_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)

@@ -272,10 +272,16 @@ def _elements(name: str, container: Any) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not None}
 
 
+def _number(value: float) -> str:
+    """Return a float as text, which no whole number has: `1.0`."""
+    text = f"{value:.6g}"
+    return f"{text}.0" if text.lstrip("-").isdecimal() else text
+
+
 def _text(value: Any) -> str | None:
     """Return a value as text; None for an object of the program."""
     if value is None or type(value) in (bool, int, float, str):
-        text = f"{value:.6g}" if type(value) is float else repr(value)
+        text = _number(value) if type(value) is float else repr(value)
         return text if len(text) <= _LONGEST else None
     if type(value) in (list, tuple, dict, set):
         return f"of length {len(value)}"

@@ -23,8 +23,9 @@ _MOST_VALUES = 64
 class LoopElements:
     """The elements of loops for which this process calls collectives."""
 
-    def __init__(self) -> None:
-        self._parameters = ParameterNames()
+    def __init__(self, parameters: ParameterNames) -> None:
+        """Take what names parameters."""
+        self._parameters = parameters
 
     def of(self, frames: Sequence[tuple[types.FrameType, UserFrame]]) -> str:
         """Return the element that the innermost frame with such reads: `name is 'weight'`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct, structs
 
@@ -36,6 +36,17 @@ ENDED = ""
 """The operation of a rank that has ended, in place of a collective."""
 
 
+class Round(NamedTuple):
+    """The round of a loop in which a frame is."""
+
+    function: str
+    name: str
+    """The variable that counts the rounds."""
+    number: int
+    text: str
+    """`step is 3`."""
+
+
 class Called(Struct, frozen=True, array_like=True):
     """A collective that a rank has begun in a process group."""
 
@@ -56,6 +67,8 @@ class Called(Struct, frozen=True, array_like=True):
 
     "" without a loop over texts or parameters.
     """
+    rounds: tuple[Round, ...] = ()
+    """The rounds of loops in which it is called, the outermost first."""
 
     @property
     def text(self) -> str:
@@ -71,6 +84,12 @@ class Called(Struct, frozen=True, array_like=True):
     def is_of_parameter(self) -> bool:
         """Whether its element is a parameter, which all ranks of a group have to take at once."""
         return _OF_PARAMETER in self.element
+
+    def other_round(self, other: Called) -> tuple[Round, Round] | None:
+        """Return the outermost loop in whose rounds two ranks are not the same, in both of them."""
+        theirs = {(each.function, each.name): each for each in other.rounds}
+        both = ((each, theirs.get((each.function, each.name))) for each in self.rounds)
+        return next(((our, their) for our, their in both if their is not None and our.number != their.number), None)
 
     def differs(self, other: Called) -> bool:
         """Whether one rank calls another collective than the other."""
@@ -99,6 +118,8 @@ class CalledInGroup(Struct, array_like=True):
     """All, as torch's flight recorder keeps them: those of graphs and of autograd, too."""
     waits: bool = False
     """Whether a thread of the rank waits in the latest of these now."""
+    reduced: list[Called] = []
+    """The forwards after whose backwards DistributedDataParallel reduces gradients."""
 
 
 def kinds_of(operations: Iterable[str]) -> set[str]:
@@ -126,14 +147,41 @@ def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called
     if differing is None or not _differs_by_number(ours.calls, theirs.calls):
         return None
     are_alike = any(our.element and our.element == their.element for our, their in pairs)  # no files of each rank
+    rounds = _rounds_of_both(ours.calls, theirs.calls)
     first = differing
-    while first and _are_apart(*pairs[first - 1], are_alike):
+    while first and (_are_apart(*pairs[first - 1], are_alike) or _skips(pairs[first - 1], rounds)):
         first -= 1  # they have called the same before, at other lines, or for another element of a loop
-    return pairs[first or differing]  # without a pair at equal lines, they may always be at others
+    # without a pair at equal lines, they may always be at others
+    return pairs[first if first or _skips(pairs[0], rounds) else differing]
 
 
 def _are_apart(ours: Called, theirs: Called, are_alike: bool) -> bool:
     return ours.stack != theirs.stack or (are_alike and ours.element != theirs.element)
+
+
+def _rounds_of_both(ours: Iterable[Called], theirs: Iterable[Called]) -> set[tuple[str, str, int]]:
+    """Return the rounds of loops in which both ranks have called a collective."""
+    one, other = (
+        {(each.function, each.name, each.number) for called in side for each in called.rounds}
+        for side in (ours, theirs)
+    )
+    return one & other
+
+
+def _skips(pair: tuple[Called, Called], rounds: set[tuple[str, str, int]]) -> bool:
+    """Whether one rank has called nothing in a round of a loop in which the other calls.
+
+    Ranks that go through other rounds by right share none: `range(rank, 100, ranks)`.
+    """
+    both = pair[0].other_round(pair[1])
+    return both is not None and any(key[:2] == (both[0].function, both[0].name) for key in rounds)
+
+
+def first_reduced_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
+    """Return the first backward in which two ranks reduce gradients in other rounds of a loop."""
+    pairs = _pairs({each.number: each for each in ours.reduced}, {each.number: each for each in theirs.reduced})
+    rounds = _rounds_of_both(ours.reduced, theirs.reduced)
+    return next((pair for pair in pairs if _skips(pair, rounds)), None)
 
 
 def first_reordered(

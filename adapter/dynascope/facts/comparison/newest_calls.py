@@ -90,9 +90,10 @@ def whole_calls(calls: Iterable[NewestCall]) -> list[NewestCall]:
 
 
 def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[NewestCall]) -> Sequence[UserFrame]:
-    """Return the user's lines of a collective of a graph that runs after a graph break.
+    """Return the user's lines of a collective of a graph.
 
-    While it runs, its function is at the line of the break. The same lines where no compile tells others.
+    While it runs, its caller is at the line of the call, and after a graph break its function at that of the break. The
+    same lines where no compile tells others.
     """
     if not stack:
         return stack
@@ -103,7 +104,10 @@ def lines_in_graph(stack: Sequence[UserFrame], operation: str, calls: Iterable[N
             found = next((each for each in part.collectives if each.stack and kinds & kinds_of([each.operation])), None)
             if found is not None:
                 return (*stack[:-1], *found.stack)
-    return stack
+    here = (stack[-1].path, stack[-1].line)
+    called = (part for call in calls for part in call.parts[:1] if part.called_at == here)
+    first = (one for part in called for one in part.collectives if one.stack and kinds & kinds_of([one.operation]))
+    return (*stack, *map(_unqualified, one.stack)) if (one := next(first, None)) is not None else stack
 
 
 def called_in_graph(called: Called, group: str, calls: Sequence[NewestCall]) -> Called | None:

@@ -25,7 +25,7 @@ from dynascope.facts.comparison.plain_code import (
     statements_of,
     way_to,
 )
-from dynascope.facts.comparison.plain_reads import bound_at, elements_read, noted_by, read_at, settings_in
+from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, elements_read, noted_by, read_at, settings_in
 from dynascope.facts.user_stack import UserFrame
 
 Kind = Literal[
@@ -85,6 +85,10 @@ class PlainBranch(NamedTuple):
     """The expression over which a `for` loop iterates: `loader`."""
     goes_on: str = ""
     """For a condition that leaves a loop: an expression that is true except in the last iteration."""
+    assigned: frozenset[str] | None = None
+    """The names that the loop around it assigns; the rank that is not `side` is in a later round. None in no round."""
+    is_only: bool = False
+    """Whether nothing else has kept a rank from calling in a round of a loop."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
@@ -120,13 +124,13 @@ def branches_apart(
     conditions, loops, exits = _in_function(function, lines)
     # a rank in a loop has not come to conditions after it
     conditions = [node for node in conditions if all(node.lineno <= (loop.end_lineno or 0) for loop in loops)]
-    found = [_branch(node, frames[0], _truth(node, lines)) for node in conditions]
-    found += _in_callees(below, nearer)
+    found = [branch_of(node, frames[0], _truth(node, lines)) for node in conditions]
+    found += in_callees(below, nearer)
     for loop in loops:
         found += [*_leaving(loop, frames[0]), *_handlers(loop, frames[0])]
-        found.append(_branch(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
-        found += _settings(loop, frames[0])
-    return found + [_branch(node, frames[0], None) for node in exits]
+        found.append(branch_of(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
+        found += settings_of(loop, frames[0])
+    return found + [branch_of(node, frames[0], None) for node in exits]
 
 
 def _last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
@@ -172,18 +176,18 @@ def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
     return is_inside(node, lines[0]), is_inside(node, lines[1])
 
 
-def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
+def in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
     """Yield the conditions in functions that one rank has left without a collective."""
     loops: list[PlainBranch] = []
     for frame in frames:
-        for node, is_true in _way(frame):
+        for node, is_true in way_of(frame):
             truth = (bool(is_true), not is_true) if side == 0 else (not is_true, bool(is_true))
             if isinstance(node, ast.If):
-                yield _branch(node, frame, truth)._replace(side=side)
+                yield branch_of(node, frame, truth)._replace(side=side)
             elif isinstance(node, ast.Try):
                 yield from (each._replace(side=side) for each in _handlers_of(node, frame, may_return=True))
             elif isinstance(node, Loop) and is_true:
-                loop = _branch(node, frame, truth)
+                loop = branch_of(node, frame, truth)
                 reads = [*bound_at(node), *loop.reads]
                 yield from (each._replace(side=side) for each in _handlers(node, frame))
                 if (leaving := _only_way_out(node, frame)) is not None:
@@ -192,11 +196,11 @@ def _in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]
     yield from loops
     for frame in frames:
         around: list[Loop | Function] = [
-            step.node for step in _way(frame) if isinstance(step.node, Loop) and step.is_true
+            step.node for step in way_of(frame) if isinstance(step.node, Loop) and step.is_true
         ]
         function = function_at(frame.path, [frame.line])
         for block in around or ([function] if function is not None else []):
-            yield from (each._replace(side=side) for each in _settings(block, frame))
+            yield from (each._replace(side=side) for each in settings_of(block, frame))
 
 
 def _only_way_out(loop: Loop, frame: UserFrame) -> PlainBranch | None:
@@ -207,7 +211,7 @@ def _only_way_out(loop: Loop, frame: UserFrame) -> PlainBranch | None:
     breaks = _breaks(loop)
     if len(breaks) != 1 or any(isinstance(each, ast.Return) for each in statements_of(loop)):
         return None
-    branch, rounds = _branch(breaks[0], frame, None), ""
+    branch, rounds = branch_of(breaks[0], frame, None), ""
     match loop:
         case ast.While(test=ast.Constant()):
             pass
@@ -219,10 +223,11 @@ def _only_way_out(loop: Loop, frame: UserFrame) -> PlainBranch | None:
     return branch._replace(reads=[*dict.fromkeys(read)], goes_on=rounds)
 
 
-def _settings(loop: Loop | Function, frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the statements in a loop or function that read attributes and elements."""
+def settings_of(loop: Loop | Function, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the statements in a loop or function that read what it does not assign."""
+    assigned = assigned_in(loop)
     for node in statements_of(loop):
-        if reads := [*dict.fromkeys(settings_in(node))]:
+        if reads := [name for name in dict.fromkeys(settings_in(node)) if name not in assigned]:
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
 
 
@@ -231,7 +236,7 @@ def decides_elements(frame: UserFrame, may_skip: bool) -> PlainBranch | None:
 
     It is the loop, or a condition that skips elements, if that may be; None without a loop.
     """
-    way = _way(frame)
+    way = way_of(frame)
     skipping = [*_skipping(way, frame)] if may_skip else []
     return next(iter([*skipping[-1:], *_loop_of_element(way, frame)]), None)
 
@@ -242,7 +247,7 @@ def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator
         return
     for side, (frame, others) in enumerate(((ours[-1], theirs), (theirs[-1], ours))):
         is_alone = not any(_is_same(frame, other) for other in others)
-        yield _call(frame, _way(frame))._replace(kind="operand", side=side if is_alone else None)
+        yield _call(frame, way_of(frame))._replace(kind="operand", side=side if is_alone else None)
 
 
 def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
@@ -250,20 +255,20 @@ def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
     return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
 
 
-def _way(frame: UserFrame) -> list[Step]:
+def way_of(frame: UserFrame) -> list[Step]:
     function = function_at(frame.path, [frame.line])
     return way_to(function, frame.line) if function is not None else []
 
 
 def _is_in_loop(frames: Sequence[UserFrame]) -> bool:
     """Whether a rank is in a loop of a function, and so may call from the same line again."""
-    is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in _way(frames[0]))
+    is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in way_of(frames[0]))
     return is_loop or (bool(frames) and _has_comprehension(frames[0]))
 
 
 def _has_comprehension(frame: UserFrame) -> bool:
     """Whether a line is one of a statement that goes through something in an expression."""
-    way = _way(frame)
+    way = way_of(frame)
     kinds = ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
     return (
         bool(way)
@@ -274,7 +279,7 @@ def _has_comprehension(frame: UserFrame) -> bool:
 
 def _leaving(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     for node in _breaks(loop):
-        yield _branch(node, frame, None)._replace(kind="break")
+        yield branch_of(node, frame, None)._replace(kind="break")
 
 
 def _breaks(loop: Loop) -> list[ast.If]:
@@ -328,7 +333,7 @@ def _head(handler: ast.ExceptHandler) -> str:
 def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield what may give ranks other operands at one line, the innermost function first."""
     for frame in reversed(frames):
-        way = _way(frame)
+        way = way_of(frame)
         of_line = _skipping(way, frame), _loop_of_element(way, frame), _assigning(way, frame), _contexts(way, frame)
         yield from chain(*of_line)
         call = _call(frame, way)
@@ -346,7 +351,7 @@ def _assigning(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
         if isinstance(node, ast.If) and (node.end_lineno or node.lineno) < frame.line:
             assigned = (each for each in statements_of(node) if isinstance(each, ast.Assign | ast.AugAssign))
             if any(ast.unparse(target) in read for each in assigned for target in _targets(each)):
-                yield _branch(node, frame, None)
+                yield branch_of(node, frame, None)
 
 
 def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
@@ -357,7 +362,7 @@ def _loop_of_element(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBra
     """Yield the innermost loop around a line that reads an element of it."""
     loop = next((node for node, is_true in reversed(way) if isinstance(node, ast.For) and is_true), None)
     if loop is not None and elements_read(frame.path, frame.line):
-        yield _branch(loop, frame, None)._replace(kind="elements")
+        yield branch_of(loop, frame, None)._replace(kind="elements")
 
 
 def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
@@ -377,7 +382,7 @@ def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "with", None)
 
 
-def _branch(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
+def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
     is_loop = isinstance(node, Loop)
     text = head_of(node) if is_loop else ast.unparse(condition_of(node))
     reads = [*dict.fromkeys(names_in(condition_of(node)))]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from dynascope.facts.comparison.plain_code import (
     Entering,
+    Function,
     Loop,
     branches_of,
     condition_of,
@@ -52,6 +54,47 @@ def elements_read(path: str, line: int) -> tuple[str, ...]:
     return () if read.isdisjoint(parts) else tuple(names)
 
 
+class RoundCounter(NamedTuple):
+    """A name that tells in which round a loop is."""
+
+    name: str
+    elements: tuple[Any, ...]
+    """The constants that it goes through; empty for a number that grows by each round."""
+    loop: Loop
+
+
+@lru_cache(1024)
+def counted_at(path: str, line: int) -> tuple[RoundCounter, ...]:
+    """Return what counts the rounds of the loops around a line, the outermost first."""
+    function = function_at(path, [line])
+    way = way_to(function, line) if function is not None else []
+    loops = [step.node for step in way if step.is_true and isinstance(step.node, Loop)]
+    return tuple(each for loop in loops for each in _counted(loop))
+
+
+def _counted(loop: Loop) -> Iterator[RoundCounter]:
+    """Yield the number or constant of a `for` loop, and variables that each round increments."""
+    if isinstance(loop, ast.For):
+        target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+        match target, loop.iter:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="range" | "trange")):
+                yield RoundCounter(name, (), loop)
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="enumerate")) if target is not loop.target:
+                yield RoundCounter(name, (), loop)
+            case ast.Name(id=name), ast.Call(func=ast.Attribute(attr="parameters"), args=[]):
+                yield RoundCounter(name, (), loop)
+            case _, ast.Call(func=ast.Attribute(attr="named_parameters"), args=[]):
+                yield from (RoundCounter(each, (), loop) for each in [*bound_at(loop)][1:])
+            case ast.Name(id=name), ast.Tuple(elts=parts) | ast.List(elts=parts):
+                constants = [each.value for each in parts if isinstance(each, ast.Constant)]
+                if len(constants) == len(parts):
+                    yield RoundCounter(name, tuple(constants), loop)
+    for each in loop.body:
+        match each:
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
+                yield RoundCounter(name, (), loop)
+
+
 def _is_part(node: ast.expr, names: Container[str]) -> bool:
     """Whether an expression is one of some names, or a part of one.
 
@@ -70,7 +113,10 @@ def _is_part(node: ast.expr, names: Container[str]) -> bool:
 
 
 def settings_in(node: ast.stmt) -> Iterator[str]:
-    """Yield the attributes and elements that a statement reads to compute or to decide."""
+    """Yield attributes and elements that a statement reads, and names by which it decides.
+
+    A name decides in a condition, a comparison or a remainder: `(step + 1) % accumulate == 0`.
+    """
     read: list[ast.AST] = []
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
         read = [node.value]
@@ -79,6 +125,37 @@ def settings_in(node: ast.stmt) -> Iterator[str]:
     elif isinstance(node, Entering):
         read = [item.context_expr for item in node.items]
     yield from (name for each in read for name in names_in(each) if "." in name or "[" in name)
+    is_condition = isinstance(node, ast.If | ast.While)
+    yield from (name for each in read for name in ([*names_in(each)] if is_condition else _deciding(each)))
+
+
+def _deciding(node: ast.AST) -> Iterator[str]:
+    """Yield the names in conditions, comparisons and remainders of an expression."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.BinOp(op=ast.Mod()):
+                yield from names_in(each)
+            case ast.IfExp(test=test):
+                yield from names_in(test)
+
+
+def assigned_in(block: ast.stmt | Function) -> set[str]:
+    """Return the names to which the statements of a loop or function assign."""
+    stored = ast.Store, ast.Del
+    nodes = (each for statement in (block, *statements_of(block)) for each in _expressions(statement))
+    return {
+        each.id
+        for node in nodes
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, stored)
+    }
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions of a statement itself, without its blocks."""
+    yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+    if isinstance(node, Entering):
+        yield from (each.optional_vars for each in node.items if each.optional_vars is not None)
 
 
 def _noting(node: ast.stmt) -> list[list[ast.stmt]]:

@@ -76,7 +76,7 @@ def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequen
     if own is None:
         return ValuesRead(({}, {}))
     read = _of(branch, own.values)
-    there = _through_objects(branch, own, values)
+    there = _through_objects(branch, own, values) | _in_later_round(branch, frames[1 - branch.side])
     return ValuesRead((read, there) if branch.side == 0 else (there, read))
 
 
@@ -89,6 +89,14 @@ def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
         # a property is not read, and follows from the attributes of its object
         parts += tuple(f"{name.rpartition('.')[0]}." for name in branch.reads if "." in name and name not in found)
     return found | {name: text for name, text in values.items() if parts and name.startswith(parts)}
+
+
+def _in_later_round(branch: PlainBranch, frame: FrameValues | None) -> dict[str, str]:
+    """Return what a rank in a later round of a loop still has, as the loop does not assign it."""
+    if branch.assigned is None or frame is None:
+        return {}
+    kept = [name for name in branch.reads if (root := _ROOT.match(name)) and root[2] not in branch.assigned]
+    return {name: text for name in kept if (text := text_of(name, frame.values)) is not None}
 
 
 def _through_objects(
