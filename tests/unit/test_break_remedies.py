@@ -107,6 +107,10 @@ if torch.isnan(x).any() or torch.isinf(x).any():
     x = y
 if mask is not None and mask.any():
     x = y
+if x.max() > 7:
+    self.large += 1
+if x.max() > 8:
+    x.mul_(2)
 """
 
 
@@ -115,7 +119,7 @@ if mask is not None and mask.any():
     [
         (2, "Check in the graph"),
         (5, "Check in the graph"),
-        (10, "If it chooses"),
+        (10, "Return the condition, and do what depends on it outside"),
         (11, "If it"),
         (14, "If it"),
         (16, "If it"),
@@ -130,6 +134,8 @@ if mask is not None and mask.any():
         (38, "Decide at random"),
         (40, "Join conditions on tensors"),
         (42, "If it"),
+        (44, "Return the condition"),
+        (46, "If it"),
     ],
 )
 def test_what_a_condition_decides_chooses_the_remedy(tmp_path: Path, line: int, first: str):
@@ -188,6 +194,18 @@ out[i] = x.item()
 norms[name] = x.norm().item()
 x.mul_(y.item())
 z = f(x.item())
+key = pickle.dumps(x.tolist())
+names = {int(each): name for name, each in ids.items()}
+norm = x.norm().item()
+if norm > 1:
+    x = x / norm
+keep = x.max().item() > 1
+y = x if keep else 2 * x
+try:
+    if x.item() < 5:
+        raise ValueError("small")
+except ValueError:
+    self.scale = 2
 """
 
 
@@ -203,6 +221,9 @@ z = f(x.item())
         *((line, "Keep it") for line in (42, 44, 45)),
         *((line, "Check in") for line in (20, 23, 33)),  # after it, without an `except`, in another function
         *((line, "Compile a function") for line in (25, 30)),
+        *((line, "Python needs it here") for line in (46, 47)),
+        *((line, "Leave it a tensor, without `.item()`") for line in (48, 51)),
+        (54, "Return the condition, and do what depends on it outside"),
     ],
 )
 def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int, first: str):
@@ -233,6 +254,14 @@ def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int,
 )
 def test_what_a_break_is_about_chooses_the_remedy(registry_id: str, explanation: str, first: str):
     assert break_remedies(a_break(registry_id, explanation, "blocks.py", "Avoid it."))[0].startswith(first)
+
+
+def test_a_recurrent_network_is_not_traced_in_a_file_that_packs_sequences(tmp_path: Path):
+    message = "A type\n\n For more details about this graph break, please visit: https://x/gb0014.html"
+    for text, first in (("pack_padded_sequence(x, n)\n", "Call it outside"), ("rnn(x)\n", "`torch._dynamo.config.all")):
+        (tmp_path / "rnn.py").write_text(text)
+        found = break_message.graph_break(message, "resumed", [], UserFrame(str(tmp_path / "rnn.py"), 1, "step"))
+        assert break_remedies(found)[0].startswith(first)
 
 
 def test_an_assertion_of_close_tensors_is_checked_in_the_graph():

@@ -35,7 +35,7 @@ _AS_SIZE = (
     "Set `torch._dynamo.config.capture_scalar_outputs = True`: the number is a size, or the end of a slice, and stays "
     "in the graph as a symbol then."
 )
-_COLLECT = (
+COLLECT = (
     f"Return the tensor, and append its number{_OUTSIDE}; in a hook, write into a tensor that is kept, "
     "`kept.copy_(x.detach())`. A list that grows is compiled again for each length."
 )
@@ -80,6 +80,15 @@ _JOIN = (
     "Join conditions on tensors by `|` and `&`: `or` and `and` ask for the value of each. If it then chooses between "
     "values: `torch.where(condition, a, b)`; if between code: `torch.cond`."
 )
+_ACT = (
+    f"Return the condition, and do what depends on it{_OUTSIDE}: `torch.cond` takes nothing that prints, or that "
+    "changes objects."
+)
+_CHOOSE = (
+    "Leave it a tensor, without `.item()`, `int()`, `float()` or `bool()`; where a condition reads it, choose between "
+    "values by `torch.where(condition, a, b)`, between code by `torch.cond`."
+)
+_TAKE_OUTSIDE = f"Python needs it here: take it, and what is made of it,{_OUTSIDE}, and pass the result."
 _ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
 _RULES = (
     _Rule(
@@ -147,13 +156,16 @@ _RULES = (
     ),
     _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
+    _Rule("GB0033 GB0124 GB0170", (_ACT,), branch="acts"),
+    _Rule("GB0033 GB0124", (_CHOOSE, _SCALARS), branch="decides"),
+    _Rule("GB0033 GB0124", (_TAKE_OUTSIDE,), branch="passed"),
     _Rule("GB0033 GB0124 GB0170", (_CAUGHT,), branch="caught"),
     _Rule("GB0033 GB0124 GB0170", (_ONE_TURN,), branch="loop"),
     _Rule("GB0033 GB0124", (_AS_SIZE,), r"Tensor\.item|_local_scalar_dense", branch="sizes"),
     _Rule("GB0033 GB0124", (_SORT,), branch="sorts"),
     _Rule("GB0033 GB0124", (_ALL_ELEMENTS,), branch="calls"),
     _Rule("GB0033 GB0124", (_KEEP_OUTSIDE, _SCALARS), branch="keeps"),
-    _Rule("GB0033 GB0124", (_COLLECT, _SCALARS), r"Tensor\.item|_local_scalar_dense", branch="collects"),
+    _Rule("GB0033 GB0124", (COLLECT, _SCALARS), r"Tensor\.item|_local_scalar_dense", branch="collects"),
     _Rule("GB0170", (_JOIN,), branch="joins"),
     _Rule("GB0170", ("If it chooses between values: `torch.where(condition, a, b)`; if between code: `torch.cond`.",)),
     _Rule(
@@ -170,13 +182,14 @@ _RULES = (
         (
             "Where a sum, mean or loss follows, keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of "
             "rows `torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a "
-            "loss what to leave out: `ignore_index=`.",
+            f"loss what to leave out: `ignore_index=`. Where none follows, select{_OUTSIDE}.",
             _SHAPES,
         ),
         r"nonzero|masked_select|index",
     ),
     _Rule("GB0036", (_GO_THROUGH_ALL,), "unique", branch="iterates"),
     _Rule("GB0036", (_SHAPES, _GO_THROUGH_ALL), "unique"),
+    _Rule("GB0014", (f"Call it{_OUTSIDE}: with packed sequences it breaks the graph in any case.",), branch="packed"),
     _Rule("GB0014", ("`torch._dynamo.config.allow_rnn = True` traces RNN, GRU and LSTM.",)),
     _Rule("GB0246", ("Tell the number of classes: `num_classes=`.",)),
     _Rule(

@@ -114,6 +114,10 @@ def of_functions(
     return problems
 
 
+_NO_OPERATIONS = "No ops traced for the FX graph"
+_NOTHING = "Nothing to compile: {} has no operation"
+
+
 def not_compiled(what: str, cause: str) -> str:
     """Say in one line that a function, or part of one, runs uncompiled; `cause` may be ""."""
     return fitting(uncompiled(what, cause), uncompiled(what))
@@ -129,5 +133,8 @@ def skipped_frames(
     """Return a problem for each function, or part of one, that runs uncompiled for one reason."""
     problems = of_functions("skippedFrame", found, lambda each: each.skip_reason or "", identities, positions)
     for each in problems:
-        each.title = not_compiled(each.whose, each.cause)
+        is_empty = _NO_OPERATIONS in each.statement
+        whole, part = each.whose, each.whose.partition(" of ")[0]
+        empty = fitting(*(_NOTHING.format(name) for name in (whole, part)))
+        each.title = empty if is_empty else not_compiled(whole, each.cause)
     return problems

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
+from dynascope.explain.break_remedies import COLLECT
 from dynascope.explain.coming_recompiles import coming_recompiles, not_yet_met
 from dynascope.explain.failures import failed_compiles, skipped_frames
 from dynascope.explain.graph_breaks import graph_breaks, set_called, set_root
@@ -142,7 +143,7 @@ def apart(facts: Iterable[F]) -> list[Distinct[F]]:
     return [Distinct(each, [each.compile]) for each in facts]
 
 
-def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
+def set_roots(breaks: Sequence[Problem], others: Iterable[Problem]) -> None:
     """Say of problems that they follow from a graph break.
 
     They are of what follows it, or of a function that is called where it breaks.
@@ -154,6 +155,9 @@ def set_roots(breaks: Iterable[Problem], others: Iterable[Problem]) -> None:
     by_compile = {number: each for each in breaks for number in each.calls}
     for each in others:
         found = known.get((each.place.path, each.place.line)) if each.resumes_at is not None else None
+        if found is not None and each.cause.startswith("len("):
+            # a list grows where its line breaks the graph, too, which may come later
+            found = next((one for one in breaks if COLLECT in one.remedies and one.function == each.function), found)
         if found is None and all(number in by_compile for number in each.compiles):
             found = next((by_compile[number] for number in each.compiles), None)
         if found is not None:

@@ -15,13 +15,16 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from dynascope.facts.number_reads import read_by_python
 from dynascope.facts.number_use import indentation_of, is_number, is_size
+from dynascope.facts.side_effects import acts, acts_in_try
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BEGINS = re.compile(r"\s*((el)?if|assert|while)\b")
 _APPENDS = re.compile(r"[\w.]+(?:\[[^\]]*\])?\.append\(.*\)(?:\s*#.*)?")
 _SORTS = re.compile(r"\b(?:sort|sorted)\(.*\bkey\s*=\s*lambda\b")
 _CALLS_ELEMENT = re.compile(r"\w\[[^\[\]'\":,]+\]\(")
+_PACKS = re.compile(r"\bpack_(?:padded_)?sequence\(|\bPackedSequence\b")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _HANDLES = re.compile(r"\s*except\b\s*(?P<error>.*?)(?:\bas\b.*)?:")
 _ITERATES = re.compile(r"\s*for\b.*\bin\b")
@@ -34,15 +37,32 @@ _LONGEST = 400
 
 
 Branch = Literal[
-    "", "raises", "caught", "loop", "random", "collects", "keeps", "sorts", "calls", "iterates", "joins", "sizes"
+    "",
+    "raises",
+    "caught",
+    "loop",
+    "random",
+    "acts",
+    "collects",
+    "keeps",
+    "sorts",
+    "calls",
+    "iterates",
+    "joins",
+    "sizes",
+    "decides",
+    "passed",
+    "packed",
 ]
-"""`raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try` that catches what is
-raised; `loop`: a `while`, or an `if` that ends a loop; `random`: one whose condition has a random number of NumPy's,
-`if np.random.rand() < 0.5`; `joins`: one that joins results of calls by `or`, `and`. No branches are `collects`: a
-statement that appends to a list; `keeps`: one that gives a number to an object, `meter.update(loss.item())`,
-`self.total += loss.item()`; `sorts`: one with the key of a sort; `calls`: one that calls an element,
-`experts[best](x)`; `iterates`: one whose result Python goes through, or asks for its length; `sizes`: one that takes a
-number of a tensor which is then a size, or the end of a slice, alone."""
+"""What a condition decides. `raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try`
+that catches it; `loop`: a `while`, or an `if` that ends a loop; `random`: its condition has a random number of NumPy's,
+`if np.random.rand() < 0.5`; `acts`: it prints, or changes an object; `joins`: it joins results of calls by `or`, `and`.
+
+What a line does with a result. `collects`: it appends to a list; `keeps`: it gives a number to an object,
+`self.total += loss.item()`; `sorts`: it has the key of a sort; `calls`: it calls an element, `experts[best](x)`;
+`iterates`: Python goes through the result, or asks for its length; `sizes`: its number is only a size, or the end of a
+slice; `decides`: a later condition reads its number; `passed`: a function of Python takes it, or it is a key; `packed`:
+it calls a recurrent network in a file that packs sequences."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -57,7 +77,7 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
         return use
     first, found = _with_condition(lines, line)
     if found is None:
-        return ""
+        return read_by_python(lines, line) if is_of_call and line <= len(lines) else ""
     if is_of_call and not (_calls([found.test]) and not _calls(_others(found), until=line - first + 1)):
         return ""
     if any(_draws(each, not is_of_call) for each in ast.walk(found.test)):
@@ -65,10 +85,18 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     decided: Branch = "loop" if isinstance(found, ast.While) else "raises"
     if isinstance(found, ast.If):
         decided = next(filter(None, map(_of_side, (found.body, found.orelse))), "")
+    if not decided and isinstance(found, ast.If) and acts([*found.body, *found.orelse]):
+        return "acts"
     if not decided and not is_of_call and _joins(found.test):
         return "joins"
     # `torch._assert_async` raises another error, later, where what is raised here is caught
-    return "caught" if decided == "raises" and _is_caught(lines, first) else decided
+    caught_by = _caught_by(lines, first) if decided == "raises" else 0
+    return decided if not caught_by else "acts" if acts_in_try(lines, caught_by) else "caught"
+
+
+def use_of_sequences(path: str) -> Branch:
+    """Return `packed` if a file packs sequences, of whose networks nothing is traced."""
+    return "packed" if any(_PACKS.search(each) for each in _lines(path)) else ""
 
 
 class BranchCondition(NamedTuple):
@@ -215,8 +243,8 @@ def _statement(lines: list[str]) -> list[str]:
     return lines
 
 
-def _is_caught(lines: list[str], line: int) -> bool:
-    """Whether a statement is in the body of a `try` with an `except`, in the same function."""
+def _caught_by(lines: list[str], line: int) -> int:
+    """Return the line of the `try` around a statement that has an `except`; 0 without one."""
     indentation = indentation_of(lines[line - 1])
     for number in range(line - 1, 0, -1):
         above = lines[number - 1]
@@ -225,10 +253,10 @@ def _is_caught(lines: list[str], line: int) -> bool:
             continue
         indentation = indentation_of(above)
         if text.startswith("try:") and _has_handler(lines[number:], indentation):
-            return True
+            return number
         if re.match(r"(async )?def |class ", text):
-            return False
-    return False
+            return 0
+    return 0
 
 
 def _has_handler(lines: Iterable[str], indentation: int) -> bool:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from dynascope.facts.branch import Branch, branch_at, use_of_result
+from dynascope.facts.branch import Branch, branch_at, use_of_result, use_of_sequences
 from dynascope.facts.model import BreakEffect, GraphBreak
 from dynascope.facts.user_stack import UserFrame, innermost, tidy_stack, to_blame
 
 _JUMP = "GB0170"
 _OF_CONDITIONS = ("GB0033", "GB0124", _JUMP)
 """Breaks that a condition on the value of a tensor may make: `x.sum() > 0`, `x.item() > 0`, `math.exp(x) > 0`."""
+_RECURRENT = "GB0014"
 _DYNAMIC_SHAPE = "GB0036"
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _EARLIER = "may have been caused by an earlier graph break"
@@ -80,6 +81,8 @@ def note_branch(message: BreakMessage, path: str, line: int) -> None:
         message.branch = branch_at(path, line, is_of_call=message.registry_id != _JUMP)
     elif message.registry_id == _DYNAMIC_SHAPE:
         message.branch = use_of_result(path, line)
+    elif message.registry_id == _RECURRENT:
+        message.branch = use_of_sequences(path)
 
 
 def explained(error: str) -> BreakMessage | None:

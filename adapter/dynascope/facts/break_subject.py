@@ -27,7 +27,9 @@ _CONTEXT_MANAGER = re.compile(r"enter a `(?P<name>\w+)` context manager")
 _LOGGED = re.compile(r"method: <(?:Root)?Logger [^<>]*>\.(?P<name>\w+),")
 _TARGET = re.compile(r"example_value type: .{1,200}?target: <function (?P<name>[\w.<>]+) at ")
 _RAISED = re.compile(r"raised exception (?P<name>\w.*)")
+_BY_OPTIMIZER = re.compile(r"Called `torch\._dynamo\.graph_break\(\)`[^\n]*\n\S*torch[/\\]optim[/\\](?P<name>\w+)\.py")
 _OF_CONTEXT = (
+    (_BY_OPTIMIZER, "Optimizer.step()"),
     (_RAISED, "{}"),
     (_LOGGED, "Logger.{}()"),
     (_TARGET, "{}()"),

@@ -34,7 +34,7 @@ def is_number(value: ast.AST) -> bool:
 
 def is_size(lines: Sequence[str], line: int) -> bool:
     """Whether a number that a line takes of a tensor is a size, and decides nothing."""
-    text = textwrap.dedent("".join(_block(lines, line)))
+    text = textwrap.dedent("".join(block_at(lines, line)))
     try:
         statements = ast.parse(text.replace("\\\n", " ").replace("\\", "/")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -43,7 +43,7 @@ def is_size(lines: Sequence[str], line: int) -> bool:
     return uses is not None and uses.of_size and not uses.decide
 
 
-def _block(lines: Sequence[str], line: int) -> Iterator[str]:
+def block_at(lines: Sequence[str], line: int) -> Iterator[str]:
     """Yield the lines from a statement to the end of its block."""
     own = indentation_of(lines[line - 1])
     for each in lines[line - 1 : line - 1 + _LONGEST]:

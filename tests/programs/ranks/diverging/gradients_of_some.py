@@ -10,7 +10,7 @@ model["backbone"].requires_grad_(rank == 0)
 
 
 def average(model):
-    for name, each in model.named_parameters():
+    for _, each in model.named_parameters():
         if each.grad is None:  # PARTS `each.grad is None` is true in rank 1, and false in rank 0
             continue
         flat = each.grad.flatten()

@@ -1,4 +1,4 @@
-"""A rank finds a value in a table that it has read from its own file; the others agree on it in a function of a loop."""
+"""A rank finds a value in a table from its own file; the others agree on it in a function of a loop."""
 
 import torch
 import torch.distributed as dist
