@@ -33,12 +33,14 @@ def read_in_branch(comparison: Comparison, difference: Difference, names: tuple[
     """Yield sentences about errors and numbers at the line of a branch that differ."""
     if difference.kind != "branch":
         return
-    sides = [_values(each, difference) for each in (comparison.left, comparison.right)]
+    sides = [_values(each, difference, difference.row + 1) for each in (comparison.left, comparison.right)]
     read = words_at(difference.place.path, difference.place.line)
     nexts = difference.left_next, difference.right_next
     handled = [_handled(each, difference.place) for each in nexts]
     if (handled[0] is None) != (handled[1] is None):
         yield _handled_told(handled, sides, read, names)
+    # what the line itself gives a name follows from the way that it goes
+    sides = [_values(each, difference, difference.row) for each in (comparison.left, comparison.right)]
     for name in sides[0]:
         texts = [side.get(name, "") for side in sides]
         if name in read and texts[0] != texts[1] and all(map(_NUMBER.fullmatch, texts)):
@@ -57,10 +59,10 @@ def sizes_told(comparison: Comparison, difference: Difference, names: tuple[str,
             yield f"{readable(source)} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
 
 
-def _values(compile: TracedCompile, difference: Difference) -> dict[str, str]:
-    """Return the values of the variables of the function in which the ways part."""
+def _values(compile: TracedCompile, difference: Difference, rows: int) -> dict[str, str]:
+    """Return the values of the variables of the function in which the ways part, after some lines."""
     place, found = difference.place, dict[str, str]()
-    for line in compile.lines[: difference.row + 1]:
+    for line in compile.lines[:rows]:
         for each in line.decisions:
             same = (each.place.path, each.place.function, each.place.depth)
             if each.kind == "value" and same == (place.path, place.function, place.depth):
