@@ -13,6 +13,7 @@ from dynascope.facts import break_message, model
 from dynascope.facts.user_stack import UserFrame
 
 SEED = "Seed outside of the compiled function, and draw there, too"
+PACKED = "Call it outside of the compiled function: with packed sequences it breaks the graph in any case."
 REPORT = "Please report an issue to PyTorch."
 
 
@@ -258,7 +259,7 @@ def test_what_a_break_is_about_chooses_the_remedy(registry_id: str, explanation:
 
 def test_a_recurrent_network_is_not_traced_in_a_file_that_packs_sequences(tmp_path: Path):
     message = "A type\n\n For more details about this graph break, please visit: https://x/gb0014.html"
-    for text, first in (("pack_padded_sequence(x, n)\n", "Call it outside"), ("rnn(x)\n", "`torch._dynamo.config.all")):
+    for text, first in (("pack_padded_sequence(x, n)\n", PACKED), ("rnn(x)\n", "`torch._dynamo.config.all")):
         (tmp_path / "rnn.py").write_text(text)
         found = break_message.graph_break(message, "resumed", [], UserFrame(str(tmp_path / "rnn.py"), 1, "step"))
         assert break_remedies(found)[0].startswith(first)

@@ -114,7 +114,8 @@ def of_functions(
     return problems
 
 
-_NO_OPERATIONS = "No ops traced for the FX graph"
+_NO_OPERATIONS = re.compile("No ops traced")
+"""Why Dynamo skips a frame in which there is nothing to compile."""
 _NOTHING = "Nothing to compile: {} has no operation"
 
 
@@ -133,7 +134,7 @@ def skipped_frames(
     """Return a problem for each function, or part of one, that runs uncompiled for one reason."""
     problems = of_functions("skippedFrame", found, lambda each: each.skip_reason or "", identities, positions)
     for each in problems:
-        is_empty = _NO_OPERATIONS in each.statement
+        is_empty = _NO_OPERATIONS.search(each.statement) is not None
         whole, part = each.whose, each.whose.partition(" of ")[0]
         empty = fitting(*(_NOTHING.format(name) for name in (whole, part)))
         each.title = empty if is_empty else not_compiled(whole, each.cause)

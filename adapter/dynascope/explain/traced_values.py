@@ -60,7 +60,7 @@ def sizes_told(comparison: Comparison, difference: Difference, names: tuple[str,
 
 
 def _values(compile: TracedCompile, difference: Difference, rows: int) -> dict[str, str]:
-    """Return the values of the variables of the function in which the ways part, after some lines."""
+    """Return the variables of the function in which the ways part, after some lines."""
     place, found = difference.place, dict[str, str]()
     for line in compile.lines[:rows]:
         for each in line.decisions:

@@ -202,14 +202,24 @@ def _is_of_object(target: ast.expr) -> bool:
 
 def words_at(path: str, line: int) -> set[str]:
     """Return the names, keys and attributes in a line; empty without the source."""
-    lines = _lines(path)
-    return {*_WORD.findall(lines[line - 1])} if 0 < line <= len(lines) else set()
+    return {*_WORD.findall(_with_brackets(path, line))}
 
 
 def paths_at(path: str, line: int) -> list[str]:
     """Return the attributes in a line, `self.cfg.sync`; empty without the source."""
-    lines = _lines(path)
-    return _PATH.findall(lines[line - 1].partition("#")[0]) if 0 < line <= len(lines) else []
+    return _PATH.findall(_with_brackets(path, line))
+
+
+def _with_brackets(path: str, line: int) -> str:
+    """Return a line without its comment, and the lines after it up to the end of its brackets."""
+    text, depth = "", 0
+    for each in _lines(path)[max(line - 1, 0) : line - 1 + _LONGEST_TEST]:
+        code = each.partition("#")[0]
+        text += code
+        depth += sum(map(code.count, "([{")) - sum(map(code.count, ")]}"))
+        if depth <= 0:
+            break
+    return text
 
 
 def handled_at(path: str, line: int) -> str | None:

@@ -16,9 +16,7 @@ class Accuracy(torch.nn.Module):
     def forward(self, scores, labels):
         correct = (scores.argmax(-1) == labels).float()
         stats = torch.stack([correct.sum(), torch.ones_like(correct).sum()])
-        stats = all_reduce(
-            stats, self.reduction, dist.group.WORLD
-        )  # PARTS self.reduction is 'sum' in rank 0, and 'max' in rank 1
+        stats = all_reduce(stats, self.reduction, dist.group.WORLD)  # PARTS self.reduction is
         return stats[0] / stats[1]
 
 
