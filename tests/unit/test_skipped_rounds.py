@@ -14,7 +14,7 @@ from dynascope.explain.divergences import other_reductions
 from dynascope.explain.plain_differences import plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, Round, first_difference, first_reduced_apart
 from dynascope.facts.comparison.plain_branches import FrameValues
-from dynascope.facts.comparison.plain_reads import assigned_in, counted_at
+from dynascope.facts.comparison.plain_reads import assigned_in, counted_at, names_read
 from dynascope.facts.user_stack import UserFrame
 
 SOURCE = """\
@@ -120,6 +120,61 @@ def test_a_value_follows_from_the_condition_of_a_rank_that_has_left(path: str) -
     assert told(path, ([("train", 17), ("clip", 8)], [("train", 15)]), values, rounds) == (
         6,
         "`limit is None` is true in rank 1, and false in rank 0. limit is 1.0 in rank 0, and None in rank 1.",
+    )
+
+
+HANDLING = """\
+def parse(record):
+    if len(record) != 8:
+        raise ValueError(record)
+    return record
+
+def train(records):
+    for step in range(4):
+        try:
+            x = parse(records[step])
+        except ValueError:
+            continue
+        call(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (HANDLING, (2, "`len(record) != 8` is true in rank 1, and false in rank 0.")),
+        (
+            f"{HANDLING}\ndef other():\n    raise ValueError\n",
+            (10, "`except ValueError` has run in one of them alone."),
+        ),
+    ],
+)
+def test_an_error_that_skips_a_round_is_told_where_it_is_raised(
+    tmp_path: Path, source: str, expected: tuple[int, str]
+) -> None:
+    (tmp_path / "train.py").write_text(source)
+    stacks = [("train", 12)], [("train", 12)]
+    rounds = round_of("train", "step", 2), round_of("train", "step", 3)
+    assert told(str(tmp_path / "train.py"), stacks, ([], []), rounds) == expected
+
+
+def test_what_wraps_modules_is_found_in_functions_that_have_returned(tmp_path: Path) -> None:
+    source = (
+        "def shard(model, least):\n    for block in model:\n        if block.size >= least:\n"
+        "            fully_shard(block)\n"
+        "shard(model, policy['least'])\nmodel(x)\n"
+    )
+    (tmp_path / "train.py").write_text(source)
+    path = str(tmp_path / "train.py")
+    assert "policy['least']" in names_read(path, 6)
+    stack = [UserFrame(path, 6, "<module>")]
+    values = [[FrameValues(path, "<module>", {"policy['least']": each})] for each in ("500", "5000")]
+    takes = "a.weight (f32[8])", "a.weight and 2 more (f32[24])"
+    found = plain_difference((stack, stack), (values[0], values[1]), (0, 1), takes=takes)
+    assert found is not None and (found.line, found.stack[-1].function, found.difference) == (
+        3,
+        "shard",
+        "`block.size >= least` reads another value in each. policy['least'] is 500 in rank 0, and 5000 in rank 1.",
     )
 
 

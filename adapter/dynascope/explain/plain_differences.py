@@ -99,7 +99,7 @@ def plain_difference(
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     branches = [*_skipping(stacks, rounds), *branches_apart(*stacks, before), *operands(*stacks)]
-    branches += wrapping(stacks[0]) if are_of_others else []
+    branches += wrapping(stacks[0]) if None not in parameters and takes[0] != takes[1] else []
     if are_stages:
         branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
     told = [each for branch in branches if (each := _told(branch, values, names, are_of_others)) is not None]
@@ -145,11 +145,13 @@ def _placed(
     """Return the difference between two ranks at the line of a statement, with its callers."""
     branch = told.branch
     own = stacks[branch.side or 0]
-    at = next(place for place, each in enumerate(own) if (each.path, each.function) == (branch.path, branch.function))
+    functions = [(each.path, each.function) for each in own]
+    here = branch.path, branch.function
+    at = functions.index(here) if here in functions else 1  # what has raised an error has been left by both
     return model.RankDifference(
         path=branch.path,
         line=branch.line,
-        stack=[*own[:at], UserFrame(branch.path, branch.line, branch.function)],
+        stack=[*own[:at], UserFrame(branch.path, branch.line, branch.inside or branch.function)],
         ranks=str(numbers[0]),
         others=str(numbers[1]),
         difference=" ".join(filter(None, (told.itself, told.read))),
@@ -199,7 +201,7 @@ def _told(
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    if branch.is_true is None and not (differing or is_skipped or is_counted):
+    if branch.is_true is None and not (differing or is_skipped or is_counted or branch.is_only):
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
 

@@ -207,6 +207,8 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         return sentence_of(f"{sides[0]}, and {sides[1]}.")
     if difference.kind == "value":
         difference = _passed(comparison, difference) or valued(comparison, difference)
+    elif difference.kind == "guard":
+        difference = _at_users_line(comparison, difference)
     difference = _past_library(comparison, difference)
     itself = (
         _guarded(difference, names, False)
@@ -251,6 +253,14 @@ def _cause_told(
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
 
 
+def _at_users_line(comparison: Comparison, guard: Difference) -> Difference:
+    """Return a guard that a library has asked for, at the user's line that names it."""
+    *_, at = _stack_at(comparison.left, guard)
+    if is_of_library(at.path) or guard.name not in words_at(at.path, at.line):
+        return guard
+    return structs.replace(guard, place=structs.replace(guard.place, path=at.path, line=at.line))
+
+
 def _passed(comparison: Comparison, difference: Difference) -> Difference | None:
     """Return the guard on what a line passes to a library, None for another difference.
 
@@ -265,8 +275,7 @@ def _passed(comparison: Comparison, difference: Difference) -> Difference | None
         if both == tuple(known[1].removeprefix("be ") for known in sides if known is not None):
             subject = sides[0][0] if sides[0] is not None else ""
             if subject.rpartition(".")[2] in read:
-                place = structs.replace(difference.place, path=at.path, line=at.line)
-                return structs.replace(each, place=place, row=difference.row)
+                return structs.replace(_at_users_line(comparison, each), row=difference.row)
     return None
 
 
@@ -292,12 +301,13 @@ def _past_library(comparison: Comparison, difference: Difference) -> Difference:
 
 
 def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Difference]:
-    """Yield the conditions of a line that differ, then the names in it, the latest first."""
+    """Yield the conditions of a line that differ, then other names in it, the latest first."""
     yield from (each for each in difference.because if each.kind == "guard")
     *_, at = _stack_at(comparison.left, difference)
     read = {*words_at(at.path, at.line), *words_at(difference.place.path, difference.place.line)}
     before = _decided_before(comparison, difference)
     there = [each for each in before if each.name in read or _OF_STACK.match(each.name)]
+    there = [each for each in there if each.kind != "guard" or each.subject != difference.subject]
     # what the line itself gives a name may follow from the way that it goes
     earlier = [each for each in there if each.kind == "guard" or each.row < difference.row]
     yield from sorted(earlier, key=lambda each: -each.row)

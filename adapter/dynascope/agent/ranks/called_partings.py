@@ -78,7 +78,8 @@ class CalledParting(NamedTuple):
         backend, number, since = called.place
         place = (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
         at = next((each for each in reversed(values) if (each.group, each.place) == (self.group, place)), None)
-        last = latest(self.of(side)) if side is not None else None
+        known = self.of(side) if side is not None else []
+        last = latest(known) if known else None
         # one call may begin several, as that of all buffers of a module does
         is_last = last is not None and (last.place == called.place or bool(called.stack and last.stack == called.stack))
         if at is None and is_last:

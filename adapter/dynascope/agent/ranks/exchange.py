@@ -171,6 +171,8 @@ class Exchange:
             return Disagreement(rank, group, min(int(count), int(their_count)))
         if used != their_used:
             our_set, their_set = ({*each.split(",")} - {""} for each in (used, their_used))
+            if not (our_set and their_set):  # one does not synchronize now, and may do so later
+                return Disagreement(rank, group, None)
             return Disagreement(rank, group, None, gradients=(sorted(our_set - their_set), sorted(their_set - our_set)))
         return Disagreement(rank, group, None, is_reordered=is_reordered((order, inputs), (their_order, their_inputs)))
 

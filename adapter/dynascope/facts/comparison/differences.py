@@ -21,7 +21,8 @@ DifferenceKind = DecisionKind | Literal["branch"]
 _NUMBERED = re.compile(r"\b(__\w+?)_\d+\b")
 """A name that Dynamo makes for a compile: `__builtins_dict___45`."""
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-_INNER = ("_modules", "_parameters", "_buffers", "__dict__", "size", "item")
+_GROUP = ".group_name == "
+_INNER = ("_modules", "_parameters", "_buffers", "__dict__", "size", "item", "group_name")
 """Attributes in which a module or object keeps what the program names."""
 _ORDER: tuple[DecisionKind, ...] = ("break", "value", "symbol", "operation", "guard")
 """Which of several decisions is named first: what others follow from."""
@@ -142,7 +143,33 @@ def _parts(
 def _decided(
     left: TracedCompile, right: TracedCompile, row: int, ours: list[Decision], theirs: list[Decision]
 ) -> Iterator[Difference]:
-    """Yield the decisions that differ, first those that others follow from."""
+    """Yield decisions that differ; two guards on process groups at one place are one.
+
+    Where a module has one group under two names, its guard has the name that was read first.
+    """
+    found = [*_decided_by_kind(left, right, row, ours, theirs)]
+    of_groups = [each for each in found if each.kind == "guard" and _GROUP in (each.left or each.right or "")]
+    pairs = [
+        (one, other)
+        for one in of_groups
+        for other in of_groups
+        if one.right is None and other.left is None and one.place == other.place
+    ]
+    if len(of_groups) == 2 and pairs:
+        one, other = pairs[0]
+        ranks = [(text or "").partition(_GROUP)[2] for text in (one.left, other.right)]
+        is_first = not any(each.subject == one.subject for line in left.lines[:row] for each in line.decisions)
+        named = one if is_first else other
+        subject = (named.left or named.right or "").partition(_GROUP)[0]
+        named.left, named.right = (f"{subject}{_GROUP}{each}" for each in ranks)
+        found.remove(other if is_first else one)
+    yield from found
+
+
+def _decided_by_kind(
+    left: TracedCompile, right: TracedCompile, row: int, ours: list[Decision], theirs: list[Decision]
+) -> Iterator[Difference]:
+    """Yield decisions that differ, first those that others follow from."""
     for kind in _ORDER:
         if kind == "guard" and not (left.has_guards and right.has_guards):
             continue

@@ -87,6 +87,8 @@ class PlainBranch(NamedTuple):
     """For a condition that leaves a loop: an expression that is true except in the last iteration."""
     assigned: frozenset[str] | None = None
     """The names that the loop around it assigns; the rank that is not `side` is in a later round. None in no round."""
+    inside: str = ""
+    """The function that has been called there, and has returned, in which the statement is; "" for `function`."""
     is_only: bool = False
     """Whether nothing else has kept a rank from calling in a round of a loop."""
     handler: tuple[int, str] | None = None

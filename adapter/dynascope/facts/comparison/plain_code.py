@@ -31,7 +31,7 @@ def function_at(path: str, lines: Sequence[int]) -> Function | None:
 
     None without its source.
     """
-    tree = _module(path)
+    tree = module_at(path)
     found: Function | None = tree
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and all(_spans(node, line) for line in lines):
@@ -40,7 +40,7 @@ def function_at(path: str, lines: Sequence[int]) -> Function | None:
 
 
 @lru_cache(2)
-def _module(path: str) -> ast.Module | None:
+def module_at(path: str) -> ast.Module | None:
     """Return what a file contains; None where it cannot be read, or is too large."""
     try:
         with tokenize.open(path) as file:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from dynascope.facts.comparison.plain_code import (
+    Branching,
     Entering,
     Function,
     Loop,
     branches_of,
     condition_of,
     function_at,
+    module_at,
     names_in,
     statements_of,
     way_to,
 )
+
+_WRAPS = re.compile("shard|wrap|parallel", re.IGNORECASE)
 
 
 @lru_cache(1024)
@@ -34,7 +39,47 @@ def names_read(path: str, line: int) -> list[str]:
     noted = [name for block in blocks for name in noted_by(block)]
     loops = (node for node in statements if isinstance(node, Loop))
     settings = [name for loop in loops for node in statements_of(loop) for name in settings_in(node)]
-    return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *settings])]
+    passed = [name for each in wrapping_calls(path, function) for given in each.given for name in names_in(given)]
+    return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *passed, *settings])]
+
+
+class WrappingCall(NamedTuple):
+    """A call of a function that wraps modules, as by `fully_shard` (torch 2.6)."""
+
+    line: int
+    function: str
+    branches: list[Branching]
+    """The conditions and loops in which it wraps them."""
+    parameters: list[str]
+    given: list[ast.expr]
+
+
+def wrapping_calls(path: str, function: Function) -> list[WrappingCall]:
+    """Return calls of functions of the file that wrap modules in a condition or loop."""
+    module = module_at(path)
+    known = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)} if module is not None else {}
+    made = []
+    for statement in statements_of(function):
+        for each in ast.walk(statement) if not hasattr(statement, "body") else ():
+            callee = known.get(each.func.id) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) else None
+            if callee is not None and isinstance(each, ast.Call) and (branches := branches_that_wrap(callee)):
+                names = [one.arg for one in callee.args.args]
+                made.append(WrappingCall(statement.lineno, callee.name, branches, names, each.args))
+    return made
+
+
+def branches_that_wrap(function: Function) -> list[Branching]:
+    """Return the conditions and loops of a function in which modules are wrapped."""
+    return [
+        node
+        for node in branches_of(function)
+        if any(
+            _WRAPS.search(ast.unparse(each.func))
+            for part in node.body
+            for each in ast.walk(part)
+            if isinstance(each, ast.Call)
+        )
+    ]
 
 
 @lru_cache(1024)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dynascope.facts.comparison.called import Round
 from dynascope.facts.comparison.plain_branches import PlainBranch, branch_of, in_callees, settings_of, way_of
 from dynascope.facts.comparison.plain_reads import assigned_in, counted_at
+from dynascope.facts.comparison.raised_errors import condition_of_error
 from dynascope.facts.user_stack import UserFrame
 
 
@@ -30,15 +31,25 @@ def skipping_round(stack: Sequence[UserFrame], loop: Round, side: int) -> Iterat
         for node, is_true in inner
         if isinstance(node, ast.If)
     ]
-    found = [*conditions, *in_callees(stack[at + 1 :], side)]
-    is_only = sum(each.is_true is not None for each in found) == 1 and len(found) == 1 + _settings_among(found)
-    yield from (each._replace(is_only=is_only and each.is_true is not None) for each in found)
+    tried = [step.node for step in inner if isinstance(step.node, ast.Try)]
+    handled = [each for node in tried for each in _handled(node, frame, side)]
+    found = [*conditions, *handled, *in_callees(stack[at + 1 :], side)]
+    is_only = sum(each.kind != "setting" for each in found) == 1
+    yield from (each._replace(is_only=is_only and each.kind != "setting") for each in found)
     yield from settings_of(counted, frame)
+
+
+def _handled(node: ast.Try, frame: UserFrame, side: int) -> Iterator[PlainBranch]:
+    """Yield conditions that raise errors whose handlers leave a round, else the handlers."""
+    for handler in node.handlers:
+        if isinstance(handler.body[-1], ast.Continue | ast.Break | ast.Return):
+            raised = condition_of_error(frame.path, ast.unparse(handler.type)) if handler.type is not None else None
+            if raised is not None:
+                yield raised._replace(is_true=_truth(False, side))
+            else:
+                text = f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
+                yield PlainBranch(frame.path, handler.lineno, frame.function, text, [], "except", None)
 
 
 def _truth(is_true: bool, side: int) -> tuple[bool, bool]:
     return (is_true, not is_true) if side == 0 else (not is_true, is_true)
-
-
-def _settings_among(branches: Sequence[PlainBranch]) -> int:
-    return sum(each.kind == "setting" for each in branches)
