@@ -341,3 +341,19 @@ def test_a_value_is_named_as_its_line_does() -> None:
         for code in ("L['fn'][1].cfg.sync == True", "L['fn'][1].cfg.sync == False")
     ]
     assert "self.cfg.sync is True in rank 1, and False in rank 0." in told(*sides).difference
+
+
+def of_group(line: int, name: str, ranks: str) -> model.Guard:
+    expression = f"L['self'].{name}.group_name"
+    return model.Guard(
+        path=PATH, line=line, expression=expression, kind="EQUALS_MATCH", code=[f"{expression} == '{ranks}'"]
+    )
+
+
+def test_one_group_under_two_names_is_told_by_the_name_that_is_read_there() -> None:
+    lines = [11, 13, 16]
+    ours = part(lines, [], [of_group(13, "pair", "ranks 2, 3"), of_group(16, "pair", "ranks 2, 3")])
+    theirs = part(lines, [], [of_group(13, "pair", "ranks 2, 3"), of_group(16, "norm", "ranks 0, 2")])
+    assert told(ours, theirs).difference == "self.norm is 'ranks 2, 3' in rank 1, and 'ranks 0, 2' in rank 0."
+    same = part(lines, [], [of_group(13, "pair", "ranks 2, 3"), of_group(16, "norm", "ranks 2, 3")])
+    assert told(ours, same).difference == ""

@@ -163,6 +163,8 @@ def _decided(
         subject = (named.left or named.right or "").partition(_GROUP)[0]
         named.left, named.right = (f"{subject}{_GROUP}{each}" for each in ranks)
         found.remove(other if is_first else one)
+        if named.left == named.right:
+            found.remove(named)
     yield from found
 
 
