@@ -34,4 +34,4 @@ for _ in range(3):
     model.zero_grad()
 # breaks: 15
 # compiles: 3
-# remedy: 15 -> norm = gradient.norm() && -16 && 17 -> gradient = torch.where(norm > ctx.limit, gradient * (ctx.limit / norm), gradient) -> breaks none
+# remedy: 15 -> norm = gradient.norm() && 16 -> gradient = torch.where(norm > ctx.limit, gradient * (ctx.limit / norm), gradient) && -17 -> breaks none
