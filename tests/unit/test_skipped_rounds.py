@@ -65,6 +65,14 @@ def test_ranks_part_where_one_calls_in_an_earlier_round() -> None:
     assert at_once is not None and at_once[0].rounds[0].number == 0
 
 
+def test_loops_of_functions_of_one_name_are_compared_one_by_one() -> None:
+    outer, inner = round_of("forward", "i", 0), round_of("forward", "i", 2)
+    call = Called(("gloo", 0, 0), 0, "all_reduce", "f32[1]", (), rounds=(outer, inner))
+    assert call.other_round(call) is None
+    later = Called(("gloo", 0, 0), 0, "all_reduce", "f32[1]", (), rounds=(outer, round_of("forward", "i", 3)))
+    assert call.other_round(later) == (inner, later.rounds[1])
+
+
 def test_rounds_that_differ_by_right_do_not_part_ranks() -> None:
     found = first_difference(calls(0, 2, 4), calls(1, 3, last="barrier"))
     assert found is not None and not found[1].rounds

@@ -54,11 +54,11 @@ Branch = Literal[
     "passed",
     "packed",
 ]
-"""What a condition decides. `raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try`
+"""The use of a condition. `raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try`
 that catches it; `loop`: a `while`, or an `if` that ends a loop; `random`: its condition has a random number of NumPy's,
 `if np.random.rand() < 0.5`; `acts`: it prints, or changes an object; `joins`: it joins results of calls by `or`, `and`.
 
-What a line does with a result. `collects`: it appends to a list; `keeps`: it gives a number to an object,
+The use of a result. `collects`: it appends to a list; `keeps`: it gives a number to an object,
 `self.total += loss.item()`; `sorts`: it has the key of a sort; `calls`: it calls an element, `experts[best](x)`;
 `iterates`: Python goes through the result, or asks for its length; `sizes`: its number is only a size, or the end of a
 slice; `decides`: a later condition reads its number; `passed`: a function of Python takes it, or it is a key; `packed`:

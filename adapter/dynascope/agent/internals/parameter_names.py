@@ -39,28 +39,23 @@ class ParameterNames:
 
     def __init__(self) -> None:
         self._names: dict[int, tuple[weakref.ref[Any], str, int]] = {}
-        """With the name of each its number in its module."""
+        """The name of each parameter, and its number in its module."""
         self._unknown = 0
 
     def name_of(self, parameter: Any, modules: Iterable[Any]) -> str | None:
         """Return the name of a parameter in the first of some modules that has it, or None."""
-        if (name := self.known(parameter)) is None and self._unknown < _MOST_UNKNOWN:
+        if (known := self.known(parameter)) is None and self._unknown < _MOST_UNKNOWN:
             for module in modules:
                 self._add(module)
-                if (name := self.known(parameter)) is not None:
+                if (known := self.known(parameter)) is not None:
                     break
-            self._unknown += name is None
-        return name
+            self._unknown += known is None
+        return None if known is None else known[0]
 
-    def number_of(self, parameter: Any) -> int | None:
-        """Return which parameter of its module it is; None where its name is not known yet."""
+    def known(self, parameter: Any) -> tuple[str, int] | None:
+        """Return the name of a parameter and its number in its module, once that is known."""
         found = self._names.get(id(parameter))
-        return found[2] if found is not None and found[0]() is parameter else None
-
-    def known(self, parameter: Any) -> str | None:
-        """Return the name of a parameter, if it has been asked for before."""
-        found = self._names.get(id(parameter))
-        return found[1] if found is not None and found[0]() is parameter else None
+        return found[1:] if found is not None and found[0]() is parameter else None
 
     def _add(self, module: Any) -> None:
         for number, (parameter, name) in enumerate(parameters_of(module)):

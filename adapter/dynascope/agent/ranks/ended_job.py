@@ -127,7 +127,7 @@ def _by_compiles(folder: Path, ranks: Sequence[EndedRank]) -> tuple[int, Diverge
                 found.append((not pair.is_behind, latest, rank, other, pair))
     if not found:
         return None
-    # a rank that was killed meanwhile may only not have compiled it again yet
+    # a rank that was killed may not have compiled it again yet
     *_, rank, other, pair = max(found, key=lambda each: each[:2])
     name, common = pair.ours[0].name, _common(groups, rank, other)
     sides = [

@@ -24,7 +24,7 @@ class LoopElements:
     """The elements of loops for which this process calls collectives."""
 
     def __init__(self, parameters: ParameterNames) -> None:
-        """Take what names parameters."""
+        """Take the names of parameters."""
         self._parameters = parameters
 
     def of(self, frames: Sequence[tuple[types.FrameType, UserFrame]]) -> str:

@@ -19,7 +19,7 @@ class LoopRounds:
     """The rounds of loops in which this process calls collectives."""
 
     def __init__(self, parameters: ParameterNames) -> None:
-        """Take what numbers parameters."""
+        """Take the names of parameters, and their numbers."""
         self._parameters = parameters
 
     def of(self, frames: Iterable[tuple[types.FrameType, UserFrame]]) -> tuple[Round, ...]:
@@ -38,8 +38,8 @@ class LoopRounds:
         for each in counted:
             value = values.get(each.name)
             if is_parameter(value):
-                number, name = self._parameters.number_of(value), self._parameters.known(value)
-                if number is not None and name is not None:
+                if (known := self._parameters.known(value)) is not None:
+                    name, number = known
                     yield Round(function, each.name, number, of_parameter(each.name, name))
             elif type(value) not in (int, str, float):  # no other object's `__eq__` may run
                 continue

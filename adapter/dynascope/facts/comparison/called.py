@@ -87,8 +87,8 @@ class Called(Struct, frozen=True, array_like=True):
 
     def other_round(self, other: Called) -> tuple[Round, Round] | None:
         """Return the outermost loop in whose rounds two ranks are not the same, in both of them."""
-        theirs = {(each.function, each.name): each for each in other.rounds}
-        both = ((each, theirs.get((each.function, each.name))) for each in self.rounds)
+        theirs = _by_loop(other.rounds)
+        both = ((each, theirs.get(key)) for key, each in _by_loop(self.rounds).items())
         return next(((our, their) for our, their in both if their is not None and our.number != their.number), None)
 
     def differs(self, other: Called) -> bool:
@@ -101,6 +101,15 @@ class Called(Struct, frozen=True, array_like=True):
 def of_parameter(target: str, parameter: str) -> str:
     """Return the element of a loop over parameters: `p is the parameter head.weight`."""
     return f"{target}{_OF_PARAMETER}{parameter}"
+
+
+def _by_loop(rounds: Sequence[Round]) -> dict[tuple[str, str, int], Round]:
+    """Return rounds by function, name, and how many such loops are around.
+
+    Several frames may be of functions of one name: `forward`.
+    """
+    names = [(each.function, each.name) for each in rounds]
+    return {(*name, names[:at].count(name)): each for at, (name, each) in enumerate(zip(names, rounds, strict=True))}
 
 
 def _dtype(takes: str) -> str:

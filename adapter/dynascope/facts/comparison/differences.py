@@ -171,7 +171,7 @@ def _decided(
 def _decided_by_kind(
     left: TracedCompile, right: TracedCompile, row: int, ours: list[Decision], theirs: list[Decision]
 ) -> Iterator[Difference]:
-    """Yield decisions that differ, first those that others follow from."""
+    """Yield decisions that differ, each before the decisions that follow from it."""
     for kind in _ORDER:
         if kind == "guard" and not (left.has_guards and right.has_guards):
             continue

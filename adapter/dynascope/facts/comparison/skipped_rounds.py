@@ -17,13 +17,17 @@ def skipping_round(stack: Sequence[UserFrame], loop: Round, side: int) -> Iterat
 
     `stack` has the user's lines at which a rank, `side` 0 or 1 of the two, calls it in an earlier round than the other.
     """
-    at = next((place for place, each in enumerate(stack) if each.function == loop.function), None)
-    if at is None:
+    loops = (
+        (place, counter.loop)
+        for place, each in enumerate(stack)
+        for counter in counted_at(each.path, each.line)
+        if (each.function, counter.name) == (loop.function, loop.name)
+    )
+    found_loop = next(loops, None)
+    if found_loop is None:
         return
+    at, counted = found_loop
     frame = stack[at]
-    counted = next((each.loop for each in counted_at(frame.path, frame.line) if each.name == loop.name), None)
-    if counted is None:
-        return
     assigned = frozenset(assigned_in(counted))
     inner = [step for step in way_of(frame) if step.node.lineno > counted.lineno]
     conditions = [
