@@ -204,3 +204,27 @@ def test_the_rounds_of_numbers_constants_and_parameters_are_read(path: str) -> N
                 assert letter and number < 2 and each.requires_grad
     assert found[0] == ["place is 'ab'", "number is 0", "each is the parameter weight"]
     assert found[3] == ["place is 'ab'", "number is 1", "each is the parameter bias"]
+
+
+def test_the_round_of_a_module_is_its_place_in_the_list() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(2))
+            self.shared = [self.blocks[0], self.blocks[0]]
+
+    net = Net()
+    found = []
+
+    def note(block: torch.nn.Module) -> None:
+        assert isinstance(block, torch.nn.Linear)
+        here = traceback.walk_stack(sys._getframe(1))
+        frame, line = next(here)
+        rounds = LoopRounds(ParameterNames()).of([(frame, UserFrame(__file__, line, "test"))])
+        found.append([(one.number, one.text) for one in rounds])
+
+    for block in net.blocks:
+        note(block)
+    for block in net.shared:  # one module is in it twice
+        note(block)
+    assert found == [[(0, "block is net.blocks[0]")], [(1, "block is net.blocks[1]")], [], []]

@@ -209,7 +209,7 @@ def _told(
 def _of_one(branch: PlainBranch, own: dict[str, str], names: tuple[str, str]) -> list[str]:
     """Say what a condition reads in the rank in its function, and in the other by its truth."""
     side = branch.side or 0
-    told = {name: own[name] for name in branch.reads if name in own}
+    told = {name: own[name] for name in branch.reads if name in own and not is_object(own[name])}
     is_known = branch.kind == "condition" and branch.is_true is not None
     name, value = _implied(branch.text, branch.is_true[1 - side]) if is_known and branch.is_true else ("", "")
     if name in told and told[name] != value:

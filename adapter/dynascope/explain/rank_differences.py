@@ -79,7 +79,7 @@ def newest_difference(
     ours, theirs, is_there = pair[:3]
     group = next(each.group for each in called if each is not None)
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    of_group = [[one for part in side for one in part.collectives if one.group == group] for side in (ours, theirs)]
+    of_group = [[one for part in side for one in part.called_in(group)] for side in (ours, theirs)]
     at = at or first_apart(*of_group)
     if at is not None and _kinds(at).isdisjoint(_kinds(called)):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _WRAPPERS = ("_orig_mod.", "_fsdp_wrapped_module.")
@@ -32,6 +32,26 @@ def is_module(value: object) -> bool:
     """Whether a value is a module; its `__class__` is not asked."""
     torch = sys.modules.get("torch")
     return torch is not None and issubclass(type(value), torch.nn.Module)
+
+
+def listed_modules(path: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the modules in a list, or in a module that is one, `self.blocks`.
+
+    `values` are the local variables. Empty for what else may have that name.
+    """
+    first, *names = path.split(".")
+    found: Any = values.get(first)
+    for name in names:
+        try:
+            own = object.__getattribute__(found, "__dict__")
+        except AttributeError:
+            return ()
+        found = own.get(name, own.get("_modules", {}).get(name)) if type(own) is dict else None
+    if type(found) in (list, tuple):
+        return found if all(map(is_module, found)) else ()
+    torch = sys.modules.get("torch")
+    is_list = torch is not None and issubclass(type(found), (torch.nn.ModuleList, torch.nn.Sequential))
+    return [*object.__getattribute__(found, "__dict__")["_modules"].values()] if is_list else ()
 
 
 class ParameterNames:

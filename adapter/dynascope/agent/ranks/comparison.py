@@ -191,7 +191,8 @@ class RankComparison:
         if not call.is_compared:
             return
         theirs = exchange.left_by(call, each.rank)
-        if call.number and effect != "differs" and _may_fit(call, theirs, each.group):
+        may_be_another = call.number > 0 or _is_called_elsewhere(call, theirs)
+        if may_be_another and effect != "differs" and _may_fit(call, theirs, each.group):
             call.is_compared = False
             exchange.number_apart(call)
             return
@@ -234,11 +235,18 @@ def _called_at(facts: CompileFacts) -> str:
     return f"{os.path.basename(called.path)}:{called.line}" if called is not None and called.path else ""
 
 
-def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:
-    """Whether a recompile may be no partner of the other's of the same number.
+def _is_called_elsewhere(call: TracedCall, theirs: LeftCall) -> bool:
+    """Whether two ranks call the function at other lines: one of them may warm it up first."""
+    lines = [side[0].called_at if side else None for side in (call.parts, theirs.parts)]
+    places = [line and (os.path.basename(line[0]), line[1]) for line in lines]
+    return None not in places and places[0] != places[1]
 
-    One rank may have compiled once more: for its log, for an evaluation of its own, in another order. Then one side has
-    compiled before what the other does now, or it calls nothing.
+
+def _may_fit(call: TracedCall, theirs: LeftCall, group: str) -> bool:
+    """Whether a compile may be no partner of the other's of the same number.
+
+    One rank may have compiled once more: to warm up, for its log, for an evaluation of its own, in another order. Then
+    one side has compiled before what the other does now, or it calls nothing.
     """
     mine, their = ([one for part in side for one in part.collectives] for side in (call.parts, theirs.parts))
     ours, others = texts_of(mine, group), texts_of(their, group)

@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterable, Iterator
 
 from dynascope.agent.internals.frames.translators import locals_of
-from dynascope.agent.internals.parameter_names import ParameterNames, is_parameter
+from dynascope.agent.internals.parameter_names import ParameterNames, is_parameter, listed_modules
 from dynascope.facts.comparison.called import Round, of_parameter
 from dynascope.facts.comparison.plain_reads import RoundCounter, counted_at
 from dynascope.facts.user_stack import UserFrame
@@ -37,7 +37,12 @@ class LoopRounds:
     def _of(self, function: str, counted: Iterable[RoundCounter], values: dict[str, object]) -> Iterator[Round]:
         for each in counted:
             value = values.get(each.name)
-            if is_parameter(value):
+            if each.modules:
+                places = [at for at, one in enumerate(listed_modules(each.modules, values)) if one is value]
+                if len(places) == 1:  # one module may be in a list twice
+                    text = f"{each.name} is {each.modules}[{places[0]}]"
+                    yield Round(function, each.name, places[0], text)
+            elif is_parameter(value):
                 if (known := self._parameters.known(value)) is not None:
                     name, number = known
                     yield Round(function, each.name, number, of_parameter(each.name, name))

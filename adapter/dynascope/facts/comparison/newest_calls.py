@@ -230,7 +230,7 @@ def unmatched_pairs(
 
 
 def _texts(call: NewestCall, group: str) -> list[str]:
-    return [each.text for part in call.parts for each in part.collectives if each.group == group]
+    return [each.text for part in call.parts for each in part.called_in(group)]
 
 
 def _with(calls: Iterable[NewestCall], name: PartName) -> NewestCall | None:

@@ -106,6 +106,8 @@ class RoundCounter(NamedTuple):
     elements: tuple[Any, ...]
     """The constants that it goes through; empty for a number that grows by each round."""
     loop: Loop
+    modules: str = ""
+    """What it goes through where that may be a list of modules, `self.blocks`; "" for another loop."""
 
 
 @lru_cache(1024)
@@ -118,26 +120,33 @@ def counted_at(path: str, line: int) -> tuple[RoundCounter, ...]:
 
 
 def _counted(loop: Loop) -> Iterator[RoundCounter]:
-    """Yield the number or constant of a `for` loop, and variables that each round increments."""
+    """Yield what counts the rounds of a `for` loop, and variables that each round increments."""
     if isinstance(loop, ast.For):
-        target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
-        match target, loop.iter:
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="range" | "trange")):
-                yield RoundCounter(name, (), loop)
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="enumerate")) if target is not loop.target:
-                yield RoundCounter(name, (), loop)
-            case ast.Name(id=name), ast.Call(func=ast.Attribute(attr="parameters"), args=[]):
-                yield RoundCounter(name, (), loop)
-            case _, ast.Call(func=ast.Attribute(attr="named_parameters"), args=[]):
-                yield from (RoundCounter(each, (), loop) for each in [*bound_at(loop)][1:])
-            case ast.Name(id=name), ast.Tuple(elts=parts) | ast.List(elts=parts):
-                constants = [each.value for each in parts if isinstance(each, ast.Constant)]
-                if len(constants) == len(parts):
-                    yield RoundCounter(name, tuple(constants), loop)
+        yield from _counted_by_target(loop)
     for each in loop.body:
         match each:
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
                 yield RoundCounter(name, (), loop)
+
+
+def _counted_by_target(loop: ast.For) -> Iterator[RoundCounter]:
+    """Yield the number, constant, parameter or module for which a round is."""
+    target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+    match target, loop.iter:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range" | "trange")):
+            yield RoundCounter(name, (), loop)
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="enumerate")) if target is not loop.target:
+            yield RoundCounter(name, (), loop)
+        case ast.Name(id=name), ast.Call(func=ast.Attribute(attr="parameters"), args=[]):
+            yield RoundCounter(name, (), loop)
+        case _, ast.Call(func=ast.Attribute(attr="named_parameters"), args=[]):
+            yield from (RoundCounter(each, (), loop) for each in [*bound_at(loop)][1:])
+        case ast.Name(id=name), ast.Tuple(elts=parts) | ast.List(elts=parts):
+            constants = [each.value for each in parts if isinstance(each, ast.Constant)]
+            if len(constants) == len(parts):
+                yield RoundCounter(name, tuple(constants), loop)
+        case ast.Name(id=name), ast.Name() | ast.Attribute() as modules:
+            yield RoundCounter(name, (), loop, ast.unparse(modules))
 
 
 def _is_part(node: ast.expr, names: Container[str]) -> bool:

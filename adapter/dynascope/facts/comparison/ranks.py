@@ -112,6 +112,10 @@ class PartOfCall(Struct, array_like=True):
         made = self.compile
         return os.path.basename(made.path), made.function, made.line, made.resumes_at
 
+    def called_in(self, group: str) -> Iterator[Collective]:
+        """Yield its collectives of a process group, those that its backward calls among them."""
+        return (each for each in self.collectives if process_group(each.group) == group)
+
 
 class Parting(Struct):
     """The first place at which two ranks part."""
@@ -249,7 +253,8 @@ def parting_before(
         found = value_read(*sides, [at[0].stack]) if is_same else value_of(*sides, (texts[0], texts[1]))
     else:
         stacks = [each.stack for each in at if each is not None]
-        found = branch_to(*sides, _parted_lines(*at)) or value_read(*sides, stacks)
+        branches = (branch_to(*sides, lines) for lines in _parted_lines(*at))
+        found = next(filter(None, branches), None) or value_read(*sides, stacks)
     if found is not None:
         return Parting(ours[0], theirs[0], None, *found)
     return first_parting(ours, theirs, names)
@@ -282,15 +287,17 @@ def _deeper(line: TracedLine) -> TracedLine:
     return TracedLine(structs.replace(line.place, depth=line.place.depth + 1), line.decisions)
 
 
-def _parted_lines(ours: Collective | None, theirs: Collective | None) -> CallLines:
-    """Return the lines that lead each to its collective, the outermost that differ.
+def _parted_lines(ours: Collective | None, theirs: Collective | None) -> Iterator[CallLines]:
+    """Yield the lines that lead each to its collective, from the outermost that differ inwards.
 
-    Both may call one function that calls it.
+    Both may call one function that calls it. Both may also run the outer lines, one of which calls a function that
+    parts within itself.
     """
     one, other = ((() if each is None else each.stack) for each in (ours, theirs))
+    longest = max(len(one), len(other))
     differing = (at for at, (our, their) in enumerate(zip(one, other, strict=False)) if our != their)
-    number = next(differing, len(one) + len(other))
-    return _line(one, number), _line(other, number)
+    for number in range(next(differing, longest - 1), longest):
+        yield _line(one, number), _line(other, number)
 
 
 def _line(stack: Sequence[UserFrame], number: int) -> UserFrame | None:
