@@ -365,3 +365,20 @@ def test_a_type_that_is_too_long_is_left_out_of_the_title(type_: str, explanatio
     found = a_break("GB0007", explanation)
     found.type = type_
     assert title(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected", "first"),
+    [
+        ("Generator", "an argument of class Generator: no graph takes it", "Draw with a generator outside"),
+        ("Vocabulary", "an argument of class Vocabulary: no graph takes it", "Set the option."),
+    ],
+)
+def test_an_argument_that_no_graph_takes_is_told_by_its_class(argument: str, expected: str, first: str):
+    found = a_break("GB0055", "Missing `as_proxy()` implementation for some arg/kwarg.", "train.py", "Set the option.")
+    found.type = "Failed to convert args/kwargs to proxy"
+    found.context = (
+        "call_function args: ConstantVariable(int: 4) LazyVariableTracker(realized: "
+        f"UserDefinedObjectVariable({argument}))"
+    )
+    assert title(found) == f"Graph break at {expected}" and break_remedies(found)[0].startswith(first)

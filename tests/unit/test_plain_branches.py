@@ -12,8 +12,8 @@ import pytest
 import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.plain_differences import frozen_difference, plain_difference, skipped_before
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, branches_apart
+from dynascope.explain.plain_differences import fsdp_difference, plain_difference, skipped_before
+from dynascope.facts.comparison.plain_branches import FSDP_SETTINGS, FrameValues, branches_apart
 from dynascope.facts.comparison.plain_reads import elements_read, names_read
 from dynascope.facts.user_stack import UserFrame
 from torch.distributed.device_mesh import init_device_mesh
@@ -520,13 +520,42 @@ def test_an_element_is_known_to_be_skipped_where_collectives_are_of_other_module
     assert plain_difference(stacks, ([], []), (0, 1), takes=(takes[0], takes[0])) is None
 
 
+def test_a_function_that_is_called_after_the_one_in_which_ranks_met_comes_before_later_lines(tmp_path: Path) -> None:
+    source = """\
+def weights(model):
+    for each in model: call(each)
+def state(optimizer):
+    for each in optimizer.state: call(each)
+def resume(model, optimizer):
+    weights(model)
+    state(optimizer)
+resume(model, optimizer)
+call(1)
+"""
+    (tmp_path / "train.py").write_text(source)
+    path = str(tmp_path / "train.py")
+    called = stack(path, ("<module>", 8), ("resume", 7), ("state", 4))
+    met = stack(path, ("<module>", 8), ("resume", 6), ("weights", 2))
+    found = branches_apart(called, stack(path, ("<module>", 9)), met)
+    assert [each.text for each in found if each.kind == "loop"] == ["for each in optimizer.state"]
+    again = stack(path, ("<module>", 8), ("resume", 6), ("weights", 2))
+    assert not branches_apart(again, stack(path, ("<module>", 9)), called)
+
+
 def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:
     takes = "head.weight, head.bias (f32[36])", "blocks.1.weight, blocks.1.bias (f32[72])"
-    frozen = [FrameValues("", FROZEN, {"blocks.1.weight": "False"})]
+    frozen = [FrameValues("", FSDP_SETTINGS, {"blocks.1.weight": "False"})]
     told = "blocks.1.weight.requires_grad is False in rank 2, and True in rank 0."
-    assert frozen_difference(takes, (frozen, []), (2, 0)) == told
-    assert frozen_difference(takes[::-1], ([], frozen), (0, 2)) == told
-    assert frozen_difference(takes, ([], frozen), (0, 2)) == ""
+    assert fsdp_difference(takes, (frozen, []), (2, 0)) == told
+    assert fsdp_difference(takes[::-1], ([], frozen), (0, 2)) == told
+    assert fsdp_difference(takes, ([], frozen), (0, 2)) == ""
+    resharded, kept = (
+        [FrameValues("", FSDP_SETTINGS, {"blocks.1.weight.reshard_after_forward": each})] for each in ("True", "False")
+    )
+    assert fsdp_difference(takes, (resharded, kept), (0, 2)) == (
+        "reshard_after_forward of the module of blocks.1.weight is True in rank 0, and False in rank 2."
+    )
+    assert fsdp_difference(takes, (kept, kept), (0, 2)) == ""
 
 
 def test_no_escape_sequence_of_the_program_makes_python_warn(tmp_path: Path) -> None:

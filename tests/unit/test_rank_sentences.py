@@ -9,7 +9,15 @@ import pytest
 from dynascope.explain import divergences, rank_differences
 from dynascope.facts import model
 from dynascope.facts.comparison.newest_calls import PairOfCalls
-from dynascope.facts.comparison.ranks import Collective, PartOfCall, decisions, is_reordered, of_inputs, part_of
+from dynascope.facts.comparison.ranks import (
+    Collective,
+    PartOfCall,
+    decisions,
+    in_backward,
+    is_reordered,
+    of_inputs,
+    part_of,
+)
 from dynascope.facts.comparison.trail import DECISION_KINDS, DecisionKind, Trail
 from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import ranks_text
@@ -143,6 +151,29 @@ def test_a_condition_that_one_side_guards_is_told(expression: str, kind: str, co
     assert (found.line, found.difference.partition(". ")[2]) == (12, told_of_it)
 
 
+def test_an_attribute_that_one_rank_lacks_is_told_where_both_ask_for_it() -> None:
+    sides = [
+        part(
+            [10, 11, 12, after],
+            [],
+            [model.Guard(path=PATH, line=12, expression="L['self']", kind="HASATTR", code=[code])],
+        )
+        for after, code in ((13, "hasattr(L['self'], 'center')"), (14, "not hasattr(L['self'], 'center')"))
+    ]
+    assert told(*sides).difference.endswith("self has 'center' in rank 1, and not in rank 0.")
+    assert told(*sides[::-1]).difference.endswith("self has 'center' in rank 0, and not in rank 1.")
+
+
+def test_a_global_of_the_program_is_told_by_its_name() -> None:
+    source = "G['__import___main__'].PACKED"
+    guards = [
+        model.Guard(path=PATH, line=12, expression=source, kind="CONSTANT_MATCH", code=[f"{source} == {each}"])
+        for each in (True, False)
+    ]
+    found = told(part([10, 11, 12, 13], [], guards[:1]), part([10, 11, 12, 14], [], guards[1:]))
+    assert found.difference.endswith(" PACKED is True in rank 1, and False in rank 0.")
+
+
 def test_a_branch_that_does_no_harm_is_not_told_for_one_that_leads_to_a_collective() -> None:
     def of(first: int, after: list[int], sync: str) -> PartOfCall:
         code = [f"L['sync'] == {sync}"]
@@ -168,6 +199,24 @@ def test_a_newest_compile_explains_what_ranks_call_at_run_time() -> None:
     )
     assert rank_differences.newest_difference(PairOfCalls([theirs], [theirs], True), (1, 0), (barrier, REDUCE)) is None
     assert rank_differences.newest_difference(PairOfCalls([ours], [theirs], True), (1, 0), (barrier, barrier)) is None
+
+
+def test_a_parameter_that_one_rank_has_frozen_keeps_a_backward_from_calling() -> None:
+    frames = UserFrame(PATH, 13, "step"), UserFrame(PATH, 4, "Copied.backward")
+    called = structs.replace(REDUCE, group=in_backward("0"), stack=frames)
+    ours, theirs = (part([10, 11, 12], []) for _ in range(2))
+    ours.collectives, ours.frozen, theirs.collectives = [], ["L['self'].table"], [called]
+    pair = PairOfCalls([ours], [theirs], True)
+    barrier = Collective("barrier", "0", "", stack=(UserFrame("/work/train.py", 9, "<module>"),))
+    found = rank_differences.newest_difference(pair, (1, 0), (barrier, REDUCE))
+    assert found is not None and (found.line, found.difference) == (
+        13,
+        "When step was compiled last: self.table.requires_grad is True in rank 0, and False in rank 1.",
+    )
+    apart = rank_differences.compiled_apart(pair, (1, 0), ("1", "0"), {"0": (1, 0)})
+    assert apart is not None and apart.difference == found.difference
+    ours.frozen = []
+    assert rank_differences.newest_difference(pair, (1, 0), (barrier, REDUCE)) is None
 
 
 def test_an_operation_is_told_with_the_value_before_it() -> None:

@@ -84,6 +84,11 @@ def test_forwards_whose_gradients_are_reduced_in_other_rounds_are_found() -> Non
     found = first_reduced_apart(ours, theirs)
     assert found is not None and [each.rounds[0].number for each in found] == [1, 3]
     assert first_reduced_apart(ours, ours) is None
+    retried = [*calls(0, line=14).calls[:-1], calls(1, 2, line=17).calls[1]]
+    at_other_line = CalledInGroup(True, [], reduced=retried)
+    usual = CalledInGroup(True, [], reduced=calls(0, 1, line=14).calls[:-1])
+    pair = first_reduced_apart(at_other_line, usual)
+    assert pair is not None and [each.stack[-1].line for each in pair] == [17, 14]
     rounds = round_of("train", "step", 3), round_of("train", "step", 1)
     assert other_reductions(rounds, (1, 0)) == (
         "DistributedDataParallel reduces gradients where step is 1 in rank 0, and where step is 3 in rank 1."
@@ -164,6 +169,35 @@ def test_an_error_that_skips_a_round_is_told_where_it_is_raised(
     stacks = [("train", 12)], [("train", 12)]
     rounds = round_of("train", "step", 2), round_of("train", "step", 3)
     assert told(str(tmp_path / "train.py"), stacks, ([], []), rounds) == expected
+
+
+@pytest.mark.parametrize(
+    ("raising", "expected"),
+    [
+        ("if x.size > 4: raise lib.TooLarge", (2, "`x.size > 4` is true in rank 0, and false in rank 1.")),
+        ("check(x)", (7, "`except lib.TooLarge` has run in rank 0 alone.")),
+    ],
+)
+def test_a_rank_that_calls_in_a_handler_parts_at_what_raises(
+    tmp_path: Path, raising: str, expected: tuple[int, str]
+) -> None:
+    source = f"""\
+def run(x):
+    {raising}
+    call(x)
+def step(x):
+    try:
+        run(x)
+    except lib.TooLarge:
+        run(x[:4])
+"""
+    (tmp_path / "train.py").write_text(source)
+    path = str(tmp_path / "train.py")
+    stacks = [
+        [UserFrame(path, 9, "<module>"), UserFrame(path, line, "step"), UserFrame(path, 3, "run")] for line in (8, 6)
+    ]
+    found = plain_difference((stacks[0], stacks[1]), ([], []), (0, 1), is_proven=True)
+    assert found is not None and (found.line, found.difference) == expected
 
 
 def test_what_wraps_modules_is_found_in_functions_that_have_returned(tmp_path: Path) -> None:

@@ -60,6 +60,10 @@ _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out
 _REORDER = "`torch._dynamo.config.reorderable_logging_functions.add(print)` prints once the graph has run"
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
 _DRAW_OUTSIDE = f"Draw at random{_OUTSIDE}, and pass what is drawn."
+_GENERATOR = (
+    f"Draw with a generator{_OUTSIDE}, and pass what is drawn; or leave out `generator=`: draws from the default "
+    "generator, which `torch.manual_seed()` seeds before the call, stay in the graph."
+)
 _DECIDE = (
     f"Decide at random{_OUTSIDE} and pass what is decided: a branch on a number of `torch.rand` breaks the graph, too."
 )
@@ -87,6 +91,11 @@ _ACT = (
 _CHOOSE = (
     "Leave it a tensor, without `.item()`, `int()`, `float()` or `bool()`; where a condition reads it, choose between "
     "values by `torch.where(condition, a, b)`, between code by `torch.cond`."
+)
+_IN_AUTOGRAD_FUNCTION = (
+    "Keep it a tensor, without `.item()`, `int()` or `float()`, which `ctx.save_for_backward` keeps for the backward; "
+    "where a condition reads it, choose by `torch.where`. In an autograd function "
+    "`torch._dynamo.config.capture_scalar_outputs` ends in an error."
 )
 _TAKE_OUTSIDE = f"Python needs it here: take it, and what is made of it,{_OUTSIDE}, and pass the result."
 _ONE_TURN = "Compile a function for one turn of the loop, and leave the loop to Python: its end depends on a value."
@@ -137,6 +146,7 @@ _RULES = (
         (_DRAW_OUTSIDE,),
         r"`(?:shuffle|sample|choices?)` of class `Random`|\brandom\.(?:shuffle|sample|choices?)\b",
     ),
+    _Rule("GB0055 GB0363 GB7650", (_GENERATOR,), r"UserDefinedObjectVariable\(Generator\)|torch\.(?:_C\.)?Generator"),
     _Rule("GB0007 GB0156 GB0059", (_DRAW,), r"of class `(Random|Generator|RandomState)`|\brandom\.|_random\."),
     _Rule(
         "GB0059",
@@ -157,6 +167,7 @@ _RULES = (
     _Rule("GB0033 GB0124 GB0170", (_DECIDE,), branch="random"),
     _Rule("GB0033 GB0124 GB0170", (_ASSERTION,), branch="raises"),
     _Rule("GB0033 GB0124 GB0170", (_ACT,), branch="acts"),
+    _Rule("GB0033 GB0124", (_IN_AUTOGRAD_FUNCTION,), branch="autograd"),
     _Rule("GB0033 GB0124", (_CHOOSE, _SCALARS), branch="decides"),
     _Rule("GB0033 GB0124", (_TAKE_OUTSIDE,), branch="passed"),
     _Rule("GB0033 GB0124 GB0170", (_CAUGHT,), branch="caught"),

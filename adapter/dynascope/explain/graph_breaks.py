@@ -49,6 +49,7 @@ _REST = "rest of "
 _SHORT = {
     "Attempted to call function marked as skipped": "it is marked as skipped",
     "Skip calling `torch.compiler.disable()`d function": "it is disabled",
+    "Failed to convert args/kwargs to proxy": "no graph takes it",
 }
 """Shorter texts for types of graph breaks with which a title is too long."""
 _UNSUPPORTED = re.compile(r"Unsupported (\S+\(\)) call")

@@ -47,7 +47,8 @@ def some_values(guards: Iterable[str]) -> str:
 
 def plain(text: str) -> str:
     """Write modules and builtins, which Dynamo finds by names of its own, as in a program."""
-    return _IMPORTED.sub(lambda found: found[1].replace("_dot_", "."), _BUILTIN.sub(r"\1", text))
+    named = _IMPORTED.sub(lambda found: found[1].replace("_dot_", "."), _BUILTIN.sub(r"\1", text))
+    return named.replace("__main__.", "")
 
 
 def _ordered(gone: Iterable[str]) -> list[str]:

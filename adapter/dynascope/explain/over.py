@@ -29,6 +29,7 @@ from dynascope.facts.recompiles.spared import numbers_of
 _OVER = "It is over: {served}."
 _OVER_FOR_SLICES = "It is over for slices: {served}; a tensor that is none, of another size, is compiled again."
 _OVER_FOR_SOME = "It is over for some calls: {served}; {alone}."
+_OVER_WITHIN = "It is over from 0 {to}: {served}; another number is compiled again."
 _ALONE_TOO = "compile {}, for other values of {}, is for {} alone"
 _ALONE = "It is not over: compile {compile} is for this value alone, and a call with another value is compiled again."
 _NOT_OVER = "It is not over: {served}; a call with another value{example} is compiled again."
@@ -141,8 +142,21 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         if alone:
             return _OVER_FOR_SOME.format(served=told, alone=alone)
         return (_OVER_FOR_SLICES if are_slices else _OVER).format(served=told)
+    if subject.kind == "value" and (to := _end(without, seen)):
+        return _OVER_WITHIN.format(to=to, served=told)
     nearest = min(without, key=lambda number: min(abs(number - each) for each in seen), default=None)
     return _NOT_OVER.format(served=told, example="" if nearest is None else f" such as {nearest}")
+
+
+def _end(without: Iterable[float], seen: Iterable[float]) -> str:
+    """Return where the numbers from 0 on end that have a compile, `to 15`; "" if all were met.
+
+    Others may be no indices, such as negative numbers, or those past the end of a buffer. `without` have no compile.
+    """
+    least = min((each for each in without if each >= 0), default=None)
+    if min(seen, default=-1) < 0 or least is None:
+        return "on" if min(seen, default=-1) >= 0 else ""
+    return f"to {int(least) - 1}" if least > max(seen) + 1 else ""
 
 
 def _names(values: Iterable[str]) -> str:

@@ -13,8 +13,9 @@ from dynascope.facts import model
 from dynascope.facts.comparison.called import Round
 from dynascope.facts.comparison.plain_branches import (
     DTENSOR,
-    FROZEN,
+    FSDP_SETTINGS,
     PROCESS_GROUP,
+    RESHARDS,
     FrameValues,
     Kind,
     PlainBranch,
@@ -23,6 +24,7 @@ from dynascope.facts.comparison.plain_branches import (
 )
 from dynascope.facts.comparison.plain_evaluation import is_object
 from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
+from dynascope.facts.comparison.raised_errors import handlers_apart
 from dynascope.facts.comparison.skipped_rounds import skipping_round
 from dynascope.facts.comparison.wrapped_modules import wrapping
 from dynascope.facts.user_stack import UserFrame
@@ -50,18 +52,24 @@ _TOLD = 2
 """How many values are told."""
 
 
-def frozen_difference(
+def fsdp_difference(
     takes: tuple[str, str], values: tuple[Sequence[FrameValues], Sequence[FrameValues]], numbers: tuple[int, int]
 ) -> str:
-    """Say which parameters need no gradients in one of two ranks; "" if they are not known.
+    """Say which settings of FSDP2's parameters differ in two ranks; "" if they are not known.
 
     `takes` are what the collectives take: `layers.1.weight, layers.1.bias (f32[272])`.
     """
+    settings = [next((each.values for each in side if each.function == FSDP_SETTINGS), {}) for side in values]
     for side, other in ((0, 1), (1, 0)):
-        frozen = next((each.values for each in values[side] if each.function == FROZEN), {})
-        names = [name for name in _PARAMETER.findall(takes[other].partition(" (")[0]) if name in frozen]
+        names = [name for name in _PARAMETER.findall(takes[other].partition(" (")[0]) if name in settings[side]]
         if names:
             return f"{names[0]}.requires_grad is False in rank {numbers[side]}, and True in rank {numbers[other]}."
+    first = [_PARAMETER.findall(each.partition(" (")[0])[:1] for each in takes]
+    for name in dict.fromkeys(f"{each[0]}.{RESHARDS}" for each in first if each):
+        told = [side.get(name) for side in settings]
+        if None not in told and told[0] != told[1]:
+            text = ", and ".join(f"{value} in rank {number}" for value, number in zip(told, numbers, strict=True))
+            return f"{RESHARDS} of the module of {name.removesuffix(f'.{RESHARDS}')} is {text}."
     return ""
 
 
@@ -98,7 +106,8 @@ def plain_difference(
     parameters = [_OF_MODULE.match(each) for each in takes]
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
-    branches = [*_skipping(stacks, rounds), *branches_apart(*stacks, before), *operands(*stacks)]
+    branches = [*_skipping(stacks, rounds), *handlers_apart(*stacks)]
+    branches += [*branches_apart(*stacks, before), *operands(*stacks)]
     branches += wrapping(stacks[0]) if None not in parameters and takes[0] != takes[1] else []
     if are_stages:
         branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
@@ -269,6 +278,8 @@ def _ordered(branch: PlainBranch, read: ValuesRead) -> list[str]:
 
 def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
     yes, no = names if branch.is_true is not None and branch.is_true[0] else names[::-1]
+    if branch.kind == "except":
+        return f"`{branch.text}` has run in {yes} alone."
     if branch.kind == "loop":
         return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
     return f"`{branch.text}` is true in {yes}, and false in {no}."

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 
 from msgspec import structs
 
 from dynascope.explain.comparison import sentence
 from dynascope.explain.divergences import alone, other_collective, other_gradients
+from dynascope.explain.guard_differences import guard_told, read_by_one, value_wanted
+from dynascope.explain.guards import plain
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.explain.traced_values import read_in_branch, sizes_told, valued
 from dynascope.facts import model
-from dynascope.facts.branch import condition_at, paths_at, words_at
+from dynascope.facts.branch import condition_at, words_at
 from dynascope.facts.comparison.called import first_unmatched, kinds_of
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.newest_calls import PairOfCalls
@@ -24,17 +26,16 @@ from dynascope.facts.comparison.ranks import (
     PartOfCall,
     differing_values,
     first_apart,
+    is_in_backward,
     parting_before,
+    process_group,
 )
 from dynascope.facts.comparison.trail import TracedCompile
 from dynascope.facts.file_names import is_of_library
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import verb_of
 
-_HOOKS = re.compile(
-    r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
-)
 _OF_STACK = re.compile(r"___stack\d+")
 """A value on the stack, which what follows a graph break takes."""
 
@@ -97,12 +98,16 @@ def newest_difference(
         parting = differing_values(ours, theirs, names, words_at(line.path, line.line))
     else:
         parting = parting_before(ours, theirs, names, at)
-    if parting is None and not any(used):
-        return None
     made = ours[0].compile
     stack = _stack(parting) if parting is not None else [UserFrame(made.path, made.line, made.function)]
+    if at is not None and (applied := _applied(at)) and (parting is None or applied[-1].line == stack[-1].line):
+        # Dynamo traces an autograd function in another way where nothing that it takes needs a gradient
+        used = _trained_by_one(ours, theirs)
+        parting, stack = (None, applied) if any(used) else (parting, stack)
+    if parting is None and not any(used):
+        return None
     told = _told(parting, names) if parting is not None else _frozen(used, names)
-    if any(used):
+    if any(used) and at is None:
         told = f"{told} {other_gradients(*used, (str(numbers[0]), str(numbers[1])))}"
     function = named(made.function, made.resumes_at)
     when = f"When {function} was compiled last" if pair.is_newest else f"Compiles of {function} call other collectives"
@@ -114,6 +119,19 @@ def newest_difference(
         others=str(numbers[1]),
         difference=f"{when}: {told}",
     )
+
+
+def _trained_by_one(ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall]) -> tuple[list[str], list[str]]:
+    """Return the parameters that are frozen in the other rank alone, for each."""
+    frozen, others = ({name for part in side for name in part.frozen} for side in (ours, theirs))
+    return sorted(others - frozen), sorted(frozen - others)
+
+
+def _applied(at: Calls) -> list[UserFrame]:
+    """Return the lines up to the call of an autograd function whose backward communicates."""
+    called = next((each for each in at if each is not None and is_in_backward(each)), None)
+    frames = called.stack if called is not None else ()
+    return [*takewhile(lambda frame: frame.function.rpartition(".")[2] != "backward", frames)]
 
 
 def _frozen(used: tuple[list[str], list[str]], names: tuple[str, str]) -> str:
@@ -148,21 +166,23 @@ def compiled_apart(
     `ranks` all that do the same, and `groups` the process groups to which both belong, with their places there.
     """
     sides = [
-        [one for part in side for one in part.collectives if one.group in groups] for side in (pair.ours, pair.theirs)
+        [one for part in side for one in part.collectives if process_group(one.group) in groups]
+        for side in (pair.ours, pair.theirs)
     ]
+    called = sorted((one for side in sides for one in side), key=is_in_backward)
     gradients = [group for group in pair.gradients[0] if group in groups]
-    for group in dict.fromkeys([*(one.group for side in sides for one in side), *gradients]):
+    for group in dict.fromkeys([*(one.group for one in called), *gradients]):
         ours, theirs = [[one for one in side if one.group == group] for side in sides]
         at = first_apart(ours, theirs) or first_unmatched(zip(ours, theirs, strict=False), groups.get(group, (0, 0)))
         used = pair.used_by_one(group) if at is None else ([], [])
         if at is None and not any(used):
             continue
-        called = at or (Collective("all_reduce", group, ""), None)
-        found = newest_difference(pair, numbers, called, at)
+        both = at or (Collective("all_reduce", group, ""), None)
+        found = newest_difference(pair, numbers, both, at)
         if found is not None:
-            told = other_collective(*called, ranks) if at is not None else other_gradients(*used, ranks)
-            of_both = other_gradients(*used, (str(numbers[0]), str(numbers[1]))) if any(used) else ""
-            difference = found.difference.removesuffix(f" {of_both}")
+            told = other_collective(*both, ranks) if at is not None else other_gradients(*used, ranks)
+            of_two = other_gradients(*used, (str(numbers[0]), str(numbers[1]))) if any(used) else ""
+            difference = found.difference.removesuffix(f" {of_two}")
             found = structs.replace(found, ranks=ranks[0], others=ranks[1], difference=difference)
             return model.Divergence(**structs.asdict(found), effect="hangs", collectives=told)
     return None
@@ -211,7 +231,7 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         difference = _at_users_line(comparison, difference)
     difference = _past_library(comparison, difference)
     itself = (
-        _guarded(difference, names, False)
+        guard_told(difference, names, False)
         if difference.kind == "guard"
         else sentence(comparison, structs.replace(difference, because=[]))
     )
@@ -221,14 +241,14 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
         (_cause_told(comparison, difference, each, names) for each in causes)
         for causes in (_read_there(comparison, difference), others)
     )
-    read_by_one = (_read_by_one(each, names) for each in difference.because)
+    by_one = (read_by_one(each, names) for each in difference.because)
     read = read_in_branch(comparison, difference, names)
     sizes = sizes_told(comparison, difference, names)
-    sentences = chain(told, read, [_condition_told(difference, names)], read_by_one, sizes, other)
+    sentences = chain(told, read, [_condition_told(difference, names)], by_one, sizes, other)
     said += islice((each for each in sentences if each and each not in said), 1)
     if not said and difference.kind != "guard":
         said = [sentence(comparison, difference)]
-    return " ".join(sentence_of(each) if each.startswith(names) else each for each in said)
+    return plain(" ".join(sentence_of(each) if each.startswith(names) else each for each in said))
 
 
 def _cause_told(
@@ -244,7 +264,7 @@ def _cause_told(
         cause = valued(comparison, cause)
         if cause.left == cause.right or any(COMPUTED_SIZE.search(text or "") for text in (cause.left, cause.right)):
             return None
-    told = _guarded(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
+    told = guard_told(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
     if told is None:
         return None
     told = _OF_STACK.sub("The result of the call there", told)
@@ -271,7 +291,7 @@ def _passed(comparison: Comparison, difference: Difference) -> Difference | None
         return None
     read, both = words_at(at.path, at.line), (difference.left, difference.right)
     for each in comparison.decided:
-        sides = [_wanted(each.left), _wanted(each.right)] if each.kind == "guard" else []
+        sides = [value_wanted(each.left), value_wanted(each.right)] if each.kind == "guard" else []
         if both == tuple(known[1].removeprefix("be ") for known in sides if known is not None):
             subject = sides[0][0] if sides[0] is not None else ""
             if subject.rpartition(".")[2] in read:
@@ -330,68 +350,3 @@ def _condition_told(difference: Difference, names: tuple[str, str]) -> str | Non
         return None
     yes, no = names if are_true[0] else names[::-1]
     return f"`{found.text}` is true in {yes}, and false in {no}."
-
-
-def _guarded(guard: Difference, names: tuple[str, str], is_condition: bool) -> str | None:
-    """Return the value that each side's guard wants; None where only the guards can be told.
-
-    `is_condition`: it decides the way that each goes, so that one side's guard tells what the other's value is not.
-    """
-    left, right = (_as_written(_wanted(each), guard) for each in (guard.left, guard.right))
-    if left is not None and right is not None:
-        (subject, clause), (other, other_clause) = left, right
-        if subject != other or clause == other_clause:
-            return None
-        clauses = [each.removeprefix("be ") for each in (clause, other_clause)]
-        verb = "are" if subject.startswith(("keys of ", "elements of ", "names in ")) else "is"
-        return f"{subject} {verb} {clauses[0]} in {names[0]}, and {clauses[1]} in {names[1]}."
-    known = left or right
-    if known is None or not is_condition or (guard.left is not None and guard.right is not None):
-        return None
-    name, other_name = names if left is not None else names[::-1]
-    hooks = _HOOKS.search(guard.left or guard.right or "")
-    if hooks is not None:
-        kind = hooks["kind"].replace("_", " ")
-        number = "a" if hooks["n"] == "1" else hooks["n"]
-        some = f"{number} {kind} hook{'' if hooks['n'] == '1' else 's'}"
-        return f"{readable(hooks['module'])} has {some} in {name}, and none in {other_name}."
-    subject, clause = known
-    verb, _, what = clause.partition(" ")
-    if verb in ("have", "lack"):
-        has, lacks = (name, other_name) if verb == "have" else (other_name, name)
-        return (
-            f"{subject.removeprefix('elements of ').removeprefix('names in ')} has {what} in {has}, and not in {lacks}."
-        )
-    return None
-
-
-def _read_by_one(guard: Difference, names: tuple[str, str]) -> str | None:
-    """Return the value that only one side's guard is about; None for another guard."""
-    known = _wanted(guard.left) or _wanted(guard.right)
-    if guard.kind != "guard" or None not in (guard.left, guard.right) or known is None:
-        return None
-    subject, clause = known
-    name, other = names if guard.left is not None else names[::-1]
-    is_value = clause.startswith("be ") and not subject.startswith("type(")
-    return f"{subject} is {clause.removeprefix('be ')} in {name}, and {other} does not read it." if is_value else None
-
-
-def _as_written(known: tuple[str, str] | None, guard: Difference) -> tuple[str, str] | None:
-    """Return what a guard wants, with the line's own words for its subject.
-
-    It is `self.cfg.sync` where the compiled function calls the module `fn[1].cfg.sync`.
-    """
-    if known is None:
-        return None
-    subject = known[0].removesuffix(".group_name")  # of a process group whose ranks are told
-    written = paths_at(guard.place.path, guard.place.line)
-    return next((each for each in written if subject.endswith(f".{each.partition('.')[2]}")), subject), known[1]
-
-
-def _wanted(code: str | None) -> tuple[str, str] | None:
-    """Return the first value that a guard's code is about, and what it wants of it."""
-    for each in (code or "").split(" and "):
-        subject = guarded_value(each)
-        if each and (clause := wanted(each, subject)) is not None:
-            return subject.text, clause
-    return None

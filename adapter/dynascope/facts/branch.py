@@ -12,7 +12,7 @@ import os
 import re
 import textwrap
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from dynascope.facts.number_reads import read_by_python
@@ -30,6 +30,7 @@ _HANDLES = re.compile(r"\s*except\b\s*(?P<error>.*?)(?:\bas\b.*)?:")
 _ITERATES = re.compile(r"\s*for\b.*\bin\b")
 _ASSIGNS = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:,[\s\w,]*)?=(?!=)")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
+_DEFINES = re.compile(r"(async )?def |class ")
 _LONGEST_TEST = 20
 """The most lines of a condition above the traced one."""
 _LONGEST = 400
@@ -53,6 +54,7 @@ Branch = Literal[
     "decides",
     "passed",
     "packed",
+    "autograd",
 ]
 """The use of a condition. `raises`: an assertion, or an `if` of which one side only raises; `caught`: one in a `try`
 that catches it; `loop`: a `while`, or an `if` that ends a loop; `random`: its condition has a random number of NumPy's,
@@ -62,7 +64,7 @@ The use of a result. `collects`: it appends to a list; `keeps`: it gives a numbe
 `self.total += loss.item()`; `sorts`: it has the key of a sort; `calls`: it calls an element, `experts[best](x)`;
 `iterates`: Python goes through the result, or asks for its length; `sizes`: its number is only a size, or the end of a
 slice; `decides`: a later condition reads its number; `passed`: a function of Python takes it, or it is a key; `packed`:
-it calls a recurrent network in a file that packs sequences."""
+it calls a recurrent network in a file that packs sequences; `autograd`: an autograd function's forward takes it."""
 
 
 def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
@@ -71,6 +73,11 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     `is_of_call`: only a call in the condition counts, and no other call may be on the line (`if bad: x.item()`).
     """
     lines = _lines(path)
+    found = _branch_in(lines, line, is_of_call)
+    return "autograd" if is_of_call and found in _OF_NUMBERS and _is_in_autograd_function(lines, line) else found
+
+
+def _branch_in(lines: list[str], line: int, is_of_call: bool) -> Branch:
     if is_of_call and line <= len(lines) and is_size(lines, line):
         return "sizes"
     if line <= len(lines) and (use := _use(lines[line - 1].strip(), is_of_call and not _goes_on(lines, line))):
@@ -92,6 +99,10 @@ def branch_at(path: str, line: int, is_of_call: bool = False) -> Branch:
     # `torch._assert_async` raises another error, later, where what is raised here is caught
     caught_by = _caught_by(lines, first) if decided == "raises" else 0
     return decided if not caught_by else "acts" if acts_in_try(lines, caught_by) else "caught"
+
+
+_OF_NUMBERS: tuple[Branch, ...] = ("", "collects", "keeps", "sizes", "decides")
+"""Uses against which it may be advised to keep the number in the graph."""
 
 
 def use_of_sequences(path: str) -> Branch:
@@ -253,20 +264,31 @@ def _statement(lines: list[str]) -> list[str]:
     return lines
 
 
+def _is_in_autograd_function(lines: list[str], line: int) -> bool:
+    """Whether a line is in the forward of a `torch.autograd.Function`."""
+    around = (text for _, text in _around(lines, line) if _DEFINES.match(text)) if 0 < line <= len(lines) else iter(())
+    return re.match(r"def forward\(\s*ctx\b", next(around, "")) is not None
+
+
 def _caught_by(lines: list[str], line: int) -> int:
     """Return the line of the `try` around a statement that has an `except`; 0 without one."""
+    for number, text in _around(lines, line):
+        if text.startswith("try:") and _has_handler(lines[number:], indentation_of(lines[number - 1])):
+            return number
+        if _DEFINES.match(text):
+            return 0
+    return 0
+
+
+def _around(lines: list[str], line: int) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and first lines of the blocks around a line, the innermost first."""
     indentation = indentation_of(lines[line - 1])
     for number in range(line - 1, 0, -1):
         above = lines[number - 1]
         text = above.lstrip()
-        if text[:1] in ("", "#", "\n") or indentation_of(above) >= indentation:
-            continue
-        indentation = indentation_of(above)
-        if text.startswith("try:") and _has_handler(lines[number:], indentation):
-            return number
-        if re.match(r"(async )?def |class ", text):
-            return 0
-    return 0
+        if text[:1] not in ("", "#", "\n") and indentation_of(above) < indentation:
+            indentation = indentation_of(above)
+            yield number, text
 
 
 def _has_handler(lines: Iterable[str], indentation: int) -> bool:

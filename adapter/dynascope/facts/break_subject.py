@@ -26,6 +26,7 @@ _WITHOUT_FAKE = re.compile(r"unsupported operator: (?P<name>[\w.]+?)(?:\.default
 _CONTEXT_MANAGER = re.compile(r"enter a `(?P<name>\w+)` context manager")
 _LOGGED = re.compile(r"method: <(?:Root)?Logger [^<>]*>\.(?P<name>\w+),")
 _TARGET = re.compile(r"example_value type: .{1,200}?target: <function (?P<name>[\w.<>]+) at ")
+_ARGUMENT = re.compile(r"call_function args: .{0,1000}UserDefinedObjectVariable\((?P<name>\w+)\)")
 _RAISED = re.compile(r"raised exception (?P<name>\w.*)")
 _BY_OPTIMIZER = re.compile(r"Called `torch\._dynamo\.graph_break\(\)`[^\n]*\n\S*torch[/\\]optim[/\\](?P<name>\w+)\.py")
 _OF_CONTEXT = (
@@ -34,6 +35,7 @@ _OF_CONTEXT = (
     (_LOGGED, "Logger.{}()"),
     (_TARGET, "{}()"),
     (_WITHOUT_FAKE, "{}"),
+    (_ARGUMENT, "an argument of class {}"),
 )
 _IN_C = re.compile(r"^_(pickle|hashlib|warnings|json|csv|struct|operator|functools)\.(?:openssl_)?")
 """Functions of C modules that the program calls by another name: `pickle.dumps()`, `hashlib.md5()`."""

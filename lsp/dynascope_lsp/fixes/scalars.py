@@ -144,6 +144,9 @@ def _check_arithmetic(place: TracedStatement, use: ast.expr, statement: ast.stmt
 def _captured(place: TracedStatement, reads: list[ast.Call]) -> Fix:
     """Set the option if the number is only computed with, returned or stored, not tested."""
     check_loop(place, ("item", "float", "int"))
+    function = place.function.node
+    if function.name == "forward" and [each.arg for each in function.args.args][:1] == ["ctx"]:
+        raise Refused(f"In the forward of an autograd function the option ends in an error: {WHAT_TO_DO}")
     for call in reads:
         if isinstance(call.func, ast.Name) and call.func.id == "bool":
             raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")

@@ -21,7 +21,7 @@ from dynascope.agent.events.distributed_names import (
 from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.called_collectives import (
-    frozen_of,
+    fsdp_settings_of,
     operation_of,
     parameters_of,
     splits_of,
@@ -194,19 +194,18 @@ class ReducerEvents(Events):
 class FsdpEvents(Events):
     """Note for which parameters FSDP2 calls the collectives that follow on this thread.
 
-    Call `frozen` with the names of those that need no gradient.
+    Call `settings` with their settings.
     """
 
-    def __init__(self, frozen: Callable[[list[str]], object], failures: HookFailures) -> None:
+    def __init__(self, settings: Callable[[dict[str, str]], object], failures: HookFailures) -> None:
         super().__init__(failures)
-        self._frozen = frozen
+        self._settings = settings
         for name in FSDP_COLLECTIVES:
             self.call_around(name, self._begin, self._end)
 
     def _begin(self, fsdp_params: Any, *args: Any, **kwargs: Any) -> str:
         before, _fsdp.parameters = _fsdp.parameters, parameters_of(fsdp_params)
-        if names := frozen_of(fsdp_params):
-            self._frozen(names)
+        self._settings(fsdp_settings_of(fsdp_params))
         return before
 
     def _end(self, before: str, result: object, error: BaseException | None) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
 from dynascope.facts.comparison.called import TENSORS, Splits
+from dynascope.facts.comparison.plain_branches import RESHARDS
 
 _EQUAL_SIZES = re.compile(
     r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
@@ -59,6 +61,10 @@ def _settings(arguments: Sequence[Any]) -> str:
     return ", ".join(told)
 
 
+_MOST_SETTINGS = 16
+"""The most settings of parameters that are told of a collective."""
+
+
 def splits_of(arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the input and the output split sizes of an all-to-all; empty for even splits.
 
@@ -83,18 +89,24 @@ def taken_by(method: str, taken: Sequence[torch.Tensor], splits: Splits = ((), (
     return f"{dtype}[{size}]" if _EQUAL_SIZES.match(method) else f"{dtype} {TENSORS}"
 
 
-def frozen_of(sharded: Any) -> list[str]:
-    """Return the names of FSDP2's parameters that need no gradient.
+def fsdp_settings_of(sharded: Any) -> dict[str, str]:
+    """Return settings of FSDP2's parameters by name: "False" for one that needs no gradient.
 
-    `FSDPParam.sharded_param` (2.4).
+    `FSDPParam.sharded_param` and `.post_forward_mesh_info` (2.4): of the first parameter it is told whether its module
+    reshards after the forward.
     """
-    found = []
+    found: dict[str, str] = {}
+    first = ""
     with contextlib.suppress(TypeError), torch._C.DisableTorchFunction():
         for each in sharded:
             name, parameter = getattr(each, "_param_fqn", None), getattr(each, "sharded_param", None)
             if name and isinstance(parameter, torch.nn.Parameter) and not parameter.requires_grad:
-                found.append(name)
-    return found
+                found[name] = "False"
+            if name and not first:
+                first = name
+                reshards = getattr(each, "post_forward_mesh_info", None) is not None
+                found[f"{name}.{RESHARDS}"] = str(reshards)
+    return dict(islice(found.items(), _MOST_SETTINGS))
 
 
 def parameters_of(sharded: Any) -> str:

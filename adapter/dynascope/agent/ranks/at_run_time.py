@@ -37,8 +37,6 @@ _MOST_PATIENCE = 5.0
 """The most seconds without a collective after which a rank compares."""
 _MOST_PAUSE = 30.0
 """The most seconds between two comparisons of a rank that goes on waiting."""
-_MOST_FROZEN = 16
-"""The most parameters of a module that are noted to need no gradient."""
 _MOST_RANKS = 64
 """The most ranks of a group that are compared with."""
 
@@ -106,9 +104,9 @@ class RunTimeComparison:
             self._ending.begins()
             self._called.reduces(called)
 
-    def frozen(self, names: list[str]) -> None:
-        """Hear which parameters of FSDP2 need no gradient."""
-        self._called.frozen |= dict.fromkeys(names[:_MOST_FROZEN], "False")
+    def has_fsdp_settings(self, settings: dict[str, str]) -> None:
+        """Hear of settings of FSDP2's parameters, such as that one needs no gradient."""
+        self._called.fsdp_settings |= settings
 
     def some_communicate(self, group: str) -> None:
         """Hear that only some ranks of a group communicate."""
@@ -171,7 +169,7 @@ class RunTimeComparison:
         self._newest.leave(store, job.rank)
         values = [
             *self._called.values,
-            ValuesAt("", None, self._called.with_frozen(values_of_thread(self._called.thread))),
+            ValuesAt("", None, self._called.with_fsdp_settings(values_of_thread(self._called.thread))),
         ]
         collectives.leave_values(values)
         left = collectives.read(_others(job.rank, job.groups), [*own, *job.groups])

@@ -22,7 +22,7 @@ from dynascope.agent.ranks.loop_rounds import LoopRounds
 from dynascope.agent.ranks.peer_exchanges import PeerExchanges
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES
-from dynascope.facts.comparison.plain_branches import FROZEN, FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branches import FSDP_SETTINGS, FrameValues, ValuesAt
 from dynascope.facts.ended_ranks import RankFile
 from dynascope.facts.user_stack import UserFrame
 
@@ -106,8 +106,8 @@ class CalledCollectives:
         self._read_values = read_values
         self.reduction: tuple[str, Called] | None = None
         """The process group and the all-reduce that DistributedDataParallel will call in the next backward, or None."""
-        self.frozen: dict[str, str] = {}
-        """The parameters of FSDP2 that need no gradient, each with "False"."""
+        self.fsdp_settings: dict[str, str] = {}
+        """The settings of FSDP2's parameters: "False" for one that needs no gradient."""
         self._entered: tuple[str, Called] | None = None
         self.values: deque[ValuesAt] = deque(maxlen=_KEPT_VALUES)
         """The values that the code reads at the latest that were written to the file."""
@@ -146,16 +146,16 @@ class CalledCollectives:
                 self.file.reduces(called.group, placed)
                 self._read(called.group, placed)
 
-    def with_frozen(self, frames: list[FrameValues]) -> list[FrameValues]:
-        """Return the values of frames, with what is known of parameters of FSDP2."""
-        return [*frames, FrameValues("", FROZEN, dict(self.frozen))] if self.frozen else frames
+    def with_fsdp_settings(self, frames: list[FrameValues]) -> list[FrameValues]:
+        """Return the values of frames, with the settings of parameters of FSDP2."""
+        return [*frames, FrameValues("", FSDP_SETTINGS, dict(self.fsdp_settings))] if self.fsdp_settings else frames
 
     def _group(self, name: str) -> CallsOfGroup:
         return self._groups.setdefault(name, CallsOfGroup(self._elements, self._rounds))
 
     def _read(self, group: str, called: Called) -> None:
         if self.file is not None and (frames := self._read_values()) is not None:
-            self.values.append(ValuesAt(group, called.place, self.with_frozen(frames)))
+            self.values.append(ValuesAt(group, called.place, self.with_fsdp_settings(frames)))
             self.file.values(self.values[-1])
 
     def exchanges(self, exchange: CalledExchange) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.plain_differences import frozen_difference, plain_difference
+from dynascope.explain.plain_differences import fsdp_difference, plain_difference
 from dynascope.explain.rank_differences import newest_difference
 from dynascope.facts.comparison.called import (
     Called,
@@ -234,8 +234,8 @@ def explained(
     differences = chain(*((newest, of_plain_code) if rounds is None else (of_plain_code, newest)), earlier, plain)
     found = next((each for each in differences if each is not None and each.difference), None)
     if found is None and waiting is not None:
-        frozen = frozen_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)
-        return structs.replace(fact, difference=frozen) if frozen else fact
+        settings = fsdp_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)
+        return structs.replace(fact, difference=settings) if settings else fact
     if found is None:
         return fact
     return structs.replace(fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference)

@@ -13,6 +13,7 @@ from msgspec import Struct, field, structs
 
 from dynascope.agent.internals.graph.collectives import (
     collectives_of,
+    frozen_parameters,
     has_hidden_collectives,
     reduced_gradients,
     sends_or_receives,
@@ -49,6 +50,8 @@ class CollectivesOfGraphs(Struct):
     """Whether these are all."""
     counts_for_itself: bool = False
     """Whether a graph sends or receives something: ranks that do the same count other numbers of collectives."""
+    frozen: list[str] = field(default_factory=list)
+    """The parameters without gradients that the graphs take."""
 
     def add(self, graph_module: Any) -> None:
         """Read those of one more graph, if this process is a rank of a job."""
@@ -56,6 +59,7 @@ class CollectivesOfGraphs(Struct):
             if job_store() is None:
                 return
             self.collectives += collectives_of(graph_module, is_users)
+            self.frozen += frozen_parameters(graph_module)
             self.is_known = self.is_known and not has_hidden_collectives(graph_module)
             self.counts_for_itself = self.counts_for_itself or sends_or_receives(graph_module)
             reduced = reduced_gradients(graph_module)
@@ -70,6 +74,7 @@ class CollectivesOfGraphs(Struct):
     def forget(self) -> None:
         """Forget the graphs of an attempt that is abandoned."""
         self.collectives.clear()
+        self.frozen.clear()
         self.gradients.clear()
         self.is_known = True
 
@@ -127,7 +132,7 @@ class RankComparison:
         if job is None:
             return
         self.at_run_time.start()
-        part = part_of(facts, trail, found.collectives, job.groups)
+        part = structs.replace(part_of(facts, trail, found.collectives, job.groups), frozen=[*found.frozen])
         call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return

@@ -86,7 +86,7 @@ class EndingRank:
         process = RankProcess(job.rank, os.getpid(), job.groups)
         values = [*self._called.values]
         if not has_ended:
-            values.append(ValuesAt("", None, self._called.with_frozen(values_in(failed_at))))
+            values.append(ValuesAt("", None, self._called.with_fsdp_settings(values_in(failed_at))))
         reduction = self._called.reduction
         ended = EndedRank(process, own, packed(self._newest.newest()), values, failed, has_ended, reduction)
         try:

@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 import types
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -36,6 +37,7 @@ _MOST_LOCALS = 256
 _MOST_ELEMENTS = 4
 """The most elements of a list, tuple or dictionary that are read."""
 _PLAIN = (bool, int, float, str, bytes, type(None), type, types.ModuleType, types.FunctionType)
+_SIZED = (list, tuple, dict, set, defaultdict, OrderedDict, deque)
 _SCALARS: dict[str, Any] = {
     "torch.float32": ctypes.c_float,
     "torch.float64": ctypes.c_double,
@@ -227,7 +229,7 @@ def _own(owner: Any) -> dict[str, Any]:
 def _is_of_program(value: Any) -> bool:
     """Whether a value is an object of which attributes are read.
 
-    It is of a class that is not torch's, or a data loader.
+    It is of a class that is not torch's, an optimizer or its scheduler, or a data loader.
     Its `__class__` is not asked: that may be code of the program.
     """
     kind = type(value)
@@ -235,7 +237,8 @@ def _is_of_program(value: Any) -> bool:
         return False
     if is_data_loader(value):
         return length_of(value) is None  # only its dataset may tell how many batches there are
-    return not str(type.__getattribute__(kind, "__module__")).startswith(("torch.", "builtins", "collections"))
+    module = str(type.__getattribute__(kind, "__module__"))
+    return module.startswith("torch.optim.") or not module.startswith(("torch.", "builtins", "collections"))
 
 
 def _is_container(value: Any) -> bool:
@@ -283,7 +286,7 @@ def _text(value: Any) -> str | None:
     if value is None or type(value) in (bool, int, float, str):
         text = _number(value) if type(value) is float else repr(value)
         return text if len(text) <= _LONGEST else None
-    if type(value) in (list, tuple, dict, set):
+    if type(value) in _SIZED:
         return f"of length {len(value)}"
     torch = sys.modules["torch"]
     if type(value) in (torch.Tensor, torch.nn.Parameter):

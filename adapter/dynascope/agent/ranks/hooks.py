@@ -26,7 +26,7 @@ class RankHooks:
             CollectiveEvents(called.begins, called.some_communicate, called.exchanges, failures),
             NewGroupEvents(called.enters, called.leaves, failures),
             ReducerEvents(called.reduces, failures),
-            FsdpEvents(called.frozen, failures),
+            FsdpEvents(called.has_fsdp_settings, failures),
             DestroyedGroupEvents(called.groups_are_destroyed, failures),
         ]
 

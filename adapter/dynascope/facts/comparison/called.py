@@ -187,10 +187,14 @@ def _skips(pair: tuple[Called, Called], rounds: set[tuple[str, str, int]]) -> bo
 
 
 def first_reduced_apart(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called, Called] | None:
-    """Return the first backward in which two ranks reduce gradients in other rounds of a loop."""
+    """Return the first backward in which two ranks reduce gradients in other rounds of a loop.
+
+    Without such, the first of which the forwards are called at other lines, after one at the same lines.
+    """
     pairs = _pairs({each.number: each for each in ours.reduced}, {each.number: each for each in theirs.reduced})
     rounds = _rounds_of_both(ours.reduced, theirs.reduced)
-    return next((pair for pair in pairs if _skips(pair, rounds)), None)
+    apart = next((at for at, (our, their) in enumerate(pairs) if our.stack != their.stack), 0)
+    return next((pair for pair in pairs if _skips(pair, rounds)), pairs[apart] if apart else None)
 
 
 def first_reordered(

@@ -18,12 +18,14 @@ from dynascope.facts.comparison.plain_code import (
     branches_of,
     condition_of,
     function_at,
+    has_comprehension,
     head_of,
+    is_in_loop,
     is_inside,
     leaves,
     names_in,
     statements_of,
-    way_to,
+    way_of,
 )
 from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, elements_read, noted_by, read_at, settings_in
 from dynascope.facts.user_stack import UserFrame
@@ -42,8 +44,13 @@ PROCESS_GROUP = "the process group"
 """The text of a process group begins so."""
 DTENSOR = "a DTensor"
 """The text of a DTensor begins so."""
-FROZEN = "requires_grad"
-"""In place of a function: the values are those of parameters' `requires_grad`, of which only False is told."""
+FSDP_SETTINGS = "fully_shard"
+"""In place of a function: the values are settings of FSDP2's parameters.
+
+By a parameter's name alone it is its `requires_grad`, of which only False is told.
+"""
+RESHARDS = "reshard_after_forward"
+"""The setting of `fully_shard` (2.6), told of a module's first parameter: `layers.0.weight.reshard_after_forward`."""
 
 
 class FrameValues(Struct, array_like=True):
@@ -103,7 +110,7 @@ def branches_apart(
     Each side is the user's lines at which a rank calls a collective, the innermost last. `before` are those at which
     both have called the one before, if they have.
     """
-    at = _last_alike(ours, theirs)
+    at = last_alike(ours, theirs)
     if at is None:
         return []
     frames = ours[at[0]], theirs[at[1]]
@@ -114,13 +121,10 @@ def branches_apart(
     function = function_at(frames[0].path, lines)
     if function is None:
         return []
-    last = next((each.line for each in before if _is_same(each, frames[0])), 0)
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
     callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
-    is_later = [
-        each.line < last or (each.line == last and not (_has_comprehension(each) or _is_in_loop(below)))
-        for each, below in zip(frames, callees, strict=True)
-    ]
+    met = next((before[place:] for place, each in enumerate(before) if _is_same(each, frames[0])), ())
+    is_later = [_is_later((each, *below), met) for each, below in zip(frames, callees, strict=True)]
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
     conditions, loops, exits = _in_function(function, lines)
@@ -135,7 +139,21 @@ def branches_apart(
     return found + [branch_of(node, frames[0], None) for node in exits]
 
 
-def _last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
+def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:
+    """Whether a rank calls in a later turn of a loop than that of the collective before.
+
+    Both are lines from one function on, the innermost last.
+    """
+    if not met or frames[0].line != met[0].line:
+        return bool(met) and frames[0].line < met[0].line
+    if has_comprehension(frames[0]) or is_in_loop(frames[1:]):
+        return False
+    inner = (pair for pair in zip(frames[1:], met[1:], strict=False) if pair[0].line != pair[1].line)
+    one, other = next(inner, (None, None))
+    return one is None or other is None or not _is_same(one, other) or one.line < other.line
+
+
+def last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
     """Return the places of the last frames that are of one function in both ranks."""
     both = [(i, j) for i, our in enumerate(ours) for j, their in enumerate(theirs) if _is_same(our, their)]
     if not both:
@@ -255,28 +273,6 @@ def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator
 def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
     reads = [*dict.fromkeys(read_at([step.node for step in way]))]
     return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
-
-
-def way_of(frame: UserFrame) -> list[Step]:
-    function = function_at(frame.path, [frame.line])
-    return way_to(function, frame.line) if function is not None else []
-
-
-def _is_in_loop(frames: Sequence[UserFrame]) -> bool:
-    """Whether a rank is in a loop of a function, and so may call from the same line again."""
-    is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in way_of(frames[0]))
-    return is_loop or (bool(frames) and _has_comprehension(frames[0]))
-
-
-def _has_comprehension(frame: UserFrame) -> bool:
-    """Whether a line is one of a statement that goes through something in an expression."""
-    way = way_of(frame)
-    kinds = ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
-    return (
-        bool(way)
-        and not hasattr(way[-1].node, "body")
-        and any(isinstance(each, kinds) for each in ast.walk(way[-1].node))
-    )
 
 
 def _leaving(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from dynascope.facts.user_stack import UserFrame
+
 Branching = ast.If | ast.While | ast.For
 Loop = ast.While | ast.For
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
@@ -94,6 +96,28 @@ def way_to(function: Function, line: int) -> list[Step]:
                 steps.append(Step(node, None))
         block = inner
     return steps
+
+
+def way_of(frame: UserFrame) -> list[Step]:
+    function = function_at(frame.path, [frame.line])
+    return way_to(function, frame.line) if function is not None else []
+
+
+def is_in_loop(frames: Sequence[UserFrame]) -> bool:
+    """Whether a rank is in a loop of a function, and so may call from the same line again."""
+    is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in way_of(frames[0]))
+    return is_loop or (bool(frames) and has_comprehension(frames[0]))
+
+
+def has_comprehension(frame: UserFrame) -> bool:
+    """Whether a line is one of a statement that goes through something in an expression."""
+    way = way_of(frame)
+    kinds = ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
+    return (
+        bool(way)
+        and not hasattr(way[-1].node, "body")
+        and any(isinstance(each, kinds) for each in ast.walk(way[-1].node))
+    )
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:

@@ -1,12 +1,37 @@
-"""Find the condition on which a program raises an error that a handler of its own file takes."""
+"""Find the condition on which a program raises an error that a handler of its own file takes, and such handlers."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dynascope.facts.comparison.plain_branches import PlainBranch
-from dynascope.facts.comparison.plain_code import branches_of, module_at, statements_of
+from dynascope.facts.comparison.plain_branches import PlainBranch, last_alike
+from dynascope.facts.comparison.plain_code import branches_of, module_at, statements_of, way_of
+from dynascope.facts.user_stack import UserFrame
+
+
+def handlers_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
+    """Yield the condition that raises an error in one of two ranks, else its handler.
+
+    The ranks are at these lines, one of them in the handler, the other in its `try`.
+    """
+    at = last_alike(ours, theirs)
+    frames = (ours[at[0]], theirs[at[1]]) if at is not None else ()
+    for side, frame in enumerate(frames):
+        other = frames[1 - side]
+        tried = [step.node for step in way_of(frame) if isinstance(step.node, ast.Try)]
+        for node in tried:
+            handler = next((each for each in node.handlers if _spans(each.body, frame.line)), None)
+            if handler is None or not _spans(node.body, other.line):
+                continue
+            raised = condition_of_error(frame.path, ast.unparse(handler.type)) if handler.type is not None else None
+            text = f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
+            found = raised or PlainBranch(frame.path, handler.lineno, frame.function, text, [], "except", None)
+            yield found._replace(is_true=(side == 0, side == 1), is_only=True)
+
+
+def _spans(block: Sequence[ast.stmt], line: int) -> bool:
+    return block[0].lineno <= line <= (block[-1].end_lineno or block[-1].lineno)
 
 
 def condition_of_error(path: str, error: str) -> PlainBranch | None:
@@ -37,6 +62,6 @@ def _of_body(node: ast.If) -> Iterator[ast.stmt]:
 
 def _is_of(node: ast.AST, error: str) -> bool:
     match node:
-        case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name))):
-            return name == error
+        case ast.Raise(exc=ast.Call(func=raised)) | ast.Raise(exc=ast.Name() | ast.Attribute() as raised):
+            return ast.unparse(raised) == error
     return False

@@ -84,6 +84,11 @@ def in_backward(group: str) -> str:
     return f"{group}{_IN_BACKWARD}"
 
 
+def is_in_backward(collective: Collective) -> bool:
+    """Whether a backward calls it."""
+    return collective.group.endswith(_IN_BACKWARD)
+
+
 def process_group(group: str) -> str:
     """Return the name of a process group itself, also where it is that for a backward."""
     return group.removesuffix(_IN_BACKWARD)
@@ -105,6 +110,8 @@ class PartOfCall(Struct, array_like=True):
     """The path and the line from which the function is called."""
     sizes: dict[str, str] = {}
     """The sizes that are dynamic, as they are in the traced call, by source: `L['x'].size()[0]`."""
+    frozen: list[str] = []
+    """The parameters without gradients that it takes, by source, the first of them."""
 
     @property
     def name(self) -> PartName:

@@ -72,11 +72,10 @@ class Cause(Struct, kw_only=True):
     @property
     def values(self) -> list[str]:
         """Return the values in order, one for each call that matched no compile."""
-        by_compile = {
-            each.compile: each.value
-            for each in self.entries
-            if each.value is not None and (each.compile in self.caused or self.is_aside)
-        }
+        by_compile: dict[int, str] = {}
+        for each in self.entries:
+            if each.value is not None and (each.compile in self.caused or self.is_aside):
+                by_compile.setdefault(each.compile, each.value)  # the guard of the compile used last comes first
         values = list(by_compile.values())
         names = {value.partition(": ")[0] for value in values}
         return [value.partition(": ")[2] for value in values] if len(names) == 1 else values

@@ -77,7 +77,8 @@ _BOUND = re.compile(
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("type", re.compile(r"___check_(?:type_id|fake_script_type)\((?P<name>.+?), \d+\)")),
     ("type", re.compile(r"TYPE_MISMATCH\((?P<name>.+)\)$")),
-    ("identity", re.compile(r"___check_obj_id\((?P<name>.+?), \d+\)")),
+    ("identity", re.compile(r"___check_obj_id\((?P<name>.+?)(?:\.__code__)?, \d+\)")),
+    ("identity", re.compile(r"CodeGuardAccessor: Not a function on (?P<name>.+)\.__code__$")),
     ("attribute", re.compile(r"(?:not )?___dict_contains\(.+, (?P<name>[^,]+)\)$")),
     ("attribute", re.compile(r"(?:not )?hasattr\((?P<name>.+), .+\)$")),
     ("elements", re.compile(r"(?:not )?(?:frozen)?set\.__contains__\((?P<name>.+?), .+\)$")),
@@ -201,6 +202,7 @@ _EQUAL = re.compile(r"\S.* (?P<operator>==|!=|is not|is) (?P<value>.+)$")
 _KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$|(?P<some>'.*'|[\w.-]+) in \S+$")
 _CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<member>[\w.]+): |(?P<of>\w+) )")
 """The class, or as torch 2.11 writes it the member of an enumeration."""
+_CODE = re.compile(r"\.__code__\b")
 _ABSENT = re.compile(
     r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\)"
     r"|\w+\.__contains__\(.+?, (?P<element>.+)\))$"
@@ -227,7 +229,8 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "type" if found := _TYPE_OF_TENSOR.match(guard) or _CLASS.search(guard):
             return f"be {found['name'] or found['of'] or 'that of a tensor'}"
         case "identity" if found := _CLASS.search(guard):
-            return f"be {found['member'] or 'the same {} as then'.format(found['name'] or found['of'])}"
+            kind = "function" if _CODE.search(guard) else found["name"] or found["of"]
+            return f"be {found['member'] or f'the same {kind} as then'}"
         case "keys" if found := _KEY.search(guard):
             return (
                 f"have {found['key']} as key {int(found['index']) + 1}"

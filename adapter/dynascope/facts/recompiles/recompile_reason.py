@@ -32,9 +32,10 @@ _STACK = "\nUser stack trace:"
 _FAILURES = (
     (re.compile(r"(len\(.+\)) != (\d+)$"), r"\1 == \2"),
     (re.compile(r"KeyError on (.+)\[([^\[\]]+)\]$"), r"\2 in \1"),
+    (re.compile(r"(?:KeyError on|getattr failed on source) (.+)\.(\w+)$"), r"hasattr(\1, '\2')"),
     (re.compile(r"IndexError on (.+)\[(\d+)\]$"), r"len(\1) > \2"),
 )
-"""What torch's C++ guards on containers tell when they fail (2.1), and the condition that was not true."""
+"""What torch's C++ guards on containers and attributes tell when they fail (2.1), and the condition that was false."""
 
 
 class FailedGuard(Struct, kw_only=True):

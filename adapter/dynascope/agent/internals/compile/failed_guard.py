@@ -249,7 +249,7 @@ def value_text(value: Any) -> str:
     if issubclass(type(value), type):
         return _name_of_class(value)
     if _is_one_of(type(value), _CALLABLES):
-        return str(value.__qualname__)
+        return str(value.__qualname__).replace("_VariableFunctionsClass.", "torch.")
     if type(value) is types.CodeType:
         return value.co_qualname
     return _name_of_class(type(value))

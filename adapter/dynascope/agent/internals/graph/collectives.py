@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -33,6 +34,8 @@ _MOST_BETWEEN = 64
 """The most nodes that are looked at between a collective and the function that packs what it takes."""
 _MOST_PACKED = 256
 """The most tensors in one whose order is looked at."""
+_MOST_FROZEN = 64
+"""The most parameters without gradients that are told of a graph."""
 _MOST_VISITS = 2_000_000
 """The most nodes that are looked at for the inputs of all collectives of a graph."""
 
@@ -137,6 +140,17 @@ def reduced_gradients(graph_module: Any) -> tuple[str, tuple[str, ...]] | None:
     taken = (real_input(node) for node in graph_module.graph.nodes if node.op == "placeholder")
     used = {names.get(id(each)) for each in taken if _is_trained(each)}
     return active.process_group.group_name, tuple(sorted(filter(None, used)))
+
+
+def frozen_parameters(graph_module: Any) -> list[str]:
+    """Return the expressions of the first inputs that are parameters without gradients."""
+    placeholders = (node for node in graph_module.graph.nodes if node.op == "placeholder")
+    frozen = (node for node in placeholders if _is_frozen(real_input(node)))
+    return [*islice(filter(None, map(input_expression, frozen)), _MOST_FROZEN)]
+
+
+def _is_frozen(value: Any) -> bool:
+    return isinstance(value, torch.nn.Parameter) and not value.requires_grad
 
 
 def _is_trained(value: Any) -> bool:
