@@ -55,7 +55,7 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
             "GB0036",
             "Operator `aten.nonzero.default`'s output shape",
             "train.py",
-            "Where a sum, mean or loss follows, keep all elements",
+            "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless",
         ),
         ("GB0036", "Operator `aten._ctc_loss.Tensor`'s output shape", "train.py", "Remove the call."),
         (None, "", "train.py", "Remove the call."),
@@ -242,7 +242,7 @@ def test_a_number_counts_where_the_condition_reads_it(tmp_path: Path, line: int,
         ("GB0033", "Operator `aten.allclose.default` has a non-Tensor output", "Compare in the graph, `torch.isclose("),
         ("GB0142", "Dynamo does not know how to enter a `lock` context manager.", "Enter the context"),
         ("GB0142", "Dynamo does not know how to enter a `BlockTimer` context manager.", "Enter it outside"),
-        ("GB0208", "op: call_function; target: <function fork_rng at 0x7f>", "Enter the context"),
+        ("GB0208", "op: call_function; target: <function fork_rng at 0x7f>", "Draw at random outside"),
         ("GB0208", "torch.* ops that return a non-Tensor cannot be traced", "Avoid it."),
         ("GB0207", "First non-constant key type: <class 'torch.Tensor'>", "Sort a tensor"),
         ("GB0207", "Key type: <class 'torch.Tensor'>", "Sort a tensor"),
@@ -382,3 +382,22 @@ def test_an_argument_that_no_graph_takes_is_told_by_its_class(argument: str, exp
         f"UserDefinedObjectVariable({argument}))"
     )
     assert title(found) == f"Graph break at {expected}" and break_remedies(found)[0].startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("if kept.shape[0] == 0: return x", "Where a sum, mean or loss follows"),
+        ("assert kept.numel() > 1", "Where a sum, mean or loss follows"),
+        ("for each in kept: x = x + each", "Where a sum, mean or loss follows"),
+        ("return kept.sum() / kept.shape[0]", "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`"),
+    ],
+)
+def test_a_setting_comes_first_where_python_does_not_ask_for_the_size(tmp_path: Path, use: str, expected: str):
+    path = tmp_path / "model.py"
+    path.write_text(f"def f(x, mask):\n    kept = x[mask]\n    {use}\n    return kept\n")
+    found = a_break("GB0036", "Operator `aten.nonzero.default`'s output shape depends on input Tensor data.")
+    message = break_message.BreakMessage(registry_id="GB0036", type=found.type, explanation=found.explanation)
+    break_message.note_branch(message, str(path), 2)
+    found.branch = message.branch
+    assert break_remedies(found)[0].startswith(expected)

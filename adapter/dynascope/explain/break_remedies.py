@@ -53,6 +53,11 @@ _SHAPES = (
     "`torch._dynamo.config.capture_dynamic_output_shape_ops = True`, unless Python asks for the size, as `len()`, a "
     "condition or a loop does."
 )
+_MASK = (
+    "Where a sum, mean or loss follows, keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of rows "
+    "`torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a loss what to "
+    f"leave out: `ignore_index=`. Where none follows, select{_OUTSIDE}."
+)
 _GO_THROUGH_ALL = "Where all values are known, such as classes, go through all, and mask those that are absent."
 _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
@@ -188,16 +193,8 @@ _RULES = (
     _Rule("GB0033", (_KEEP_TENSOR, _SCALARS), "_local_scalar_dense"),
     _Rule("GB0109", ("Work on the tensor itself, or make a `torch.library.custom_op` of what needs the list.",)),
     _Rule("GB0036", ("Tell the size: `output_size=`.", _SHAPES), "repeat_interleave"),
-    _Rule(
-        "GB0036",
-        (
-            "Where a sum, mean or loss follows, keep all elements, and choose by a mask: `torch.where(mask, x, 0)`, of "
-            "rows `torch.where(mask[:, None], x, 0)`; a mean then is over all, so divide by `mask.sum()`, and tell a "
-            f"loss what to leave out: `ignore_index=`. Where none follows, select{_OUTSIDE}.",
-            _SHAPES,
-        ),
-        r"nonzero|masked_select|index",
-    ),
+    _Rule("GB0036", (_MASK,), r"nonzero|masked_select|index", branch="iterates"),
+    _Rule("GB0036", (_SHAPES, _MASK), r"nonzero|masked_select|index"),
     _Rule("GB0036", (_GO_THROUGH_ALL,), "unique", branch="iterates"),
     _Rule("GB0036", (_SHAPES, _GO_THROUGH_ALL), "unique"),
     _Rule("GB0014", (f"Call it{_OUTSIDE}: with packed sequences it breaks the graph in any case.",), branch="packed"),
@@ -221,7 +218,7 @@ _RULES = (
         "no fake impl|unsupported operator",
     ),
     _Rule("GB4198", (f"Copy{_OUTSIDE}.",)),
-    _Rule("GB0208", (_CONTEXT,), "target: <function fork_rng "),
+    _Rule("GB0208", (_DRAW_OUTSIDE,), "target: <function fork_rng "),
     _Rule("GB0142", (_CONTEXT,), r"enter a `(?:\w*Lock|lock|_?GeneratorContextManager)`"),
     _Rule(
         "GB0142",

@@ -155,6 +155,7 @@ def use_of_result(path: str, line: int) -> Branch:
     name = rf"{found[1]}\b"
     asks = re.compile(
         rf"\bin\s+(?:(?:enumerate|zip|sorted|reversed)\()*{name}(?!\s*[.\[])|\blen\({name}|\b{name}\.tolist\("
+        rf"|^\s*(?:(?:el)?if|while|assert)\b.*\b{name}\.(?:numel|shape|size|nelement)\b"
     )
     for each in lines[line:]:
         if each.strip() and indentation_of(each) < indentation_of(text):

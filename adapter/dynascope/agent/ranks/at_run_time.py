@@ -12,7 +12,7 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -57,6 +57,7 @@ class RunTimeComparison:
         self._starting = fork_safe(threading.RLock())
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
+        self._patience = _MOST_PATIENCE
 
     def begins(self, called: CalledCollective) -> None:
         """Hear of an uncompiled collective before it begins."""
@@ -142,6 +143,7 @@ class RunTimeComparison:
     def _compare(self) -> None:
         with suppress(Exception):  # the store is gone, or does not answer in time; the program goes on
             patience = min([_MOST_PATIENCE, *(seconds / 4 for seconds in collective_timeouts().values())])
+            self._patience = patience
             idle_since, before, pause = time.monotonic(), self._progress(), patience
             while not self._ended.wait(pause):
                 now = self._progress()
@@ -177,7 +179,8 @@ class RunTimeComparison:
         waiting = None if parting is not None else next(waiting_for(own, left, job.groups), None)
         if parting is None and waiting is None:
             return False
-        if self._ended.wait(1.0):  # other ranks that wait write their collectives in this time
+        ranks = [] if parting is None else job.groups.get(parting.group, ())[:_MOST_RANKS]
+        if self._ends_before_others_write(collectives, [rank for rank in ranks if rank != job.rank]):
             return True
         if parting is None:
             assert waiting is not None
@@ -185,12 +188,22 @@ class RunTimeComparison:
             reads = values, collectives.values_of(waiting.rank)
             self._tell(store, told_of_two_groups(waiting, job.rank, left, job.groups, reads), "", job.rank)
             return True
-        left = collectives.read(job.groups.get(parting.group, ())[:_MOST_RANKS] or [parting.rank], [parting.group])
+        left = collectives.read(ranks or [parting.rank], [parting.group])
         newest = self._newest.newest(), newest_of(store, parting.rank)
         reads = values, collectives.values_of(parting.rank)
         fact = told(parting, job.rank, (own, left), newest, reads, members_of(parting.group, job.groups))
         self._tell(store, fact, parting.group, job.rank)
         return True
+
+    def _ends_before_others_write(self, collectives: LeftCollectives, ranks: Sequence[int]) -> bool:
+        """Whether the comparison ends while other ranks, which wait too, write what they have called."""
+        ends = time.monotonic() + self._patience
+        if self._ended.wait(1.0):
+            return True
+        while time.monotonic() < ends and not collectives.have_left(ranks):
+            if self._ended.wait(0.25):
+                return True
+        return False
 
     def _tell(self, store: Any, fact: Divergence, group: str, rank: int) -> None:
         if fact.line and _is_first(store, group, rank):

@@ -37,6 +37,8 @@ from dynascope.rank_names import ranks_text
 
 _MOST_SECONDS = 30.0
 """The most that a rank waits to know whether others compile a call, too."""
+_SECONDS_FOR_SIDES = 3.0
+"""The most seconds that a rank which parts waits to know on whose side the others are."""
 _MARGIN = 5.0
 """The seconds in which it is told where ranks part before their time-out."""
 
@@ -206,7 +208,8 @@ class RankComparison:
             exchange.leave_parted(each.group)
         if not is_first and (effect == "differs" or not parted.is_wanted()):
             return
-        ours, others = map(ranks_text, exchange.sides(call, each.rank, each.group))
+        seconds = 0.0 if effect == "differs" else _SECONDS_FOR_SIDES
+        ours, others = map(ranks_text, exchange.sides(call, each.rank, each.group, seconds))
         ranks = ours, others
         at, told = _collectives_told(call, theirs, each, ranks, exchange.members(each.group))
         found = rank_differences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)

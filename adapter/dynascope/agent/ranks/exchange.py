@@ -223,8 +223,19 @@ class Exchange:
         keys = (f"{_name(call)}/{group}/parts" for group in self._compared_groups(call))
         return next((_decode_divergence(self._store.get(key)) for key in keys if self._store.check([key])), None)
 
-    def sides(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
-        """Return the ranks that compile what this one does, and what `other` does."""
+    def sides(self, call: TracedCall, other: int, group: str, seconds: float = 0.0) -> tuple[list[int], list[int]]:
+        """Return the ranks that compile what this one does, and what `other` does.
+
+        Others may still trace the call: they are waited for so many seconds.
+        """
+        ends = time.monotonic() + seconds
+        while True:
+            ours, theirs = self._sides_now(call, other, group)
+            if len(ours) + len(theirs) > len(self._others(group)) or time.monotonic() > ends:
+                return ours, theirs
+            time.sleep(0.1)  # in Python, so that the program's signal handlers run
+
+    def _sides_now(self, call: TracedCall, other: int, group: str) -> tuple[list[int], list[int]]:
         ours, theirs = [self.rank], [other]
         their_side = self._side_of(call, other)
         for rank in self._others(group):

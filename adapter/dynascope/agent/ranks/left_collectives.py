@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -59,6 +59,10 @@ class LeftCollectives:
             rank: {group: self._of(rank, group, at) for group, at in self._digests(rank).items() if group in wanted}
             for rank in ranks
         }
+
+    def have_left(self, ranks: Sequence[int]) -> bool:
+        """Whether all of some ranks have waited, and left what they have called."""
+        return not ranks or bool(self._store.check([f"called/{rank}" for rank in ranks]))
 
     def _digests(self, rank: int) -> dict[str, bytes]:
         key = f"called/{rank}"
