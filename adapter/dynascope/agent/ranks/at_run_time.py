@@ -196,7 +196,7 @@ class RunTimeComparison:
         return True
 
     def _ends_before_others_write(self, collectives: LeftCollectives, ranks: Sequence[int]) -> bool:
-        """Whether the comparison ends while other ranks, which wait too, write what they have called."""
+        """Whether the comparison ends while other waiting ranks write what they have called."""
         ends = time.monotonic() + self._patience
         if self._ended.wait(1.0):
             return True
