@@ -432,6 +432,27 @@ def test_a_handler_that_notes_nothing_is_told_with_its_loop(tmp_path: Path) -> N
     )
 
 
+def test_a_condition_that_passes_an_element_by_is_told_for_a_loop_of_which_no_more_is_known(tmp_path: Path) -> None:
+    source = (
+        "def fit(batches, least):\n    for batch in batches:\n        if len(batch) < least:\n            continue\n"
+    )
+    (tmp_path / "train.py").write_text(f"{source}        call(batch)\n    call(1)\n")
+    path = str(tmp_path / "train.py")
+    told = told_of(path, [("fit", 5)], [("fit", 6)], ([], []))
+    assert told == (3, "Where `len(batch) < least`, the loop goes on with its next element.")
+    sides = frames(path, ("fit", {"batches": "of length 3"})), frames(path, ("fit", {"batches": "of length 4"}))
+    counted = told_of(path, [("fit", 5)], [("fit", 6)], sides)
+    assert counted is not None and counted[0] == 2
+
+
+def test_a_line_that_calls_a_function_which_one_rank_has_left_is_told_by_its_condition(tmp_path: Path) -> None:
+    source = "def encode(self, key):\n    if key not in self.known:\n        call(key)\n    return self.known[key]\n"
+    (tmp_path / "model.py").write_text(f"{source}def forward(self, key):\n    return decode(encode(self, key))\n")
+    path = str(tmp_path / "model.py")
+    told = told_of(path, [("forward", 6), ("encode", 3)], [("forward", 6)], ([], []))
+    assert told == (2, "`key not in self.known` is true in rank 0, and false in rank 1.")
+
+
 def test_at_one_line_what_skips_elements_and_contexts_are_told(trainer: str) -> None:
     sides = frames(trainer, ("fit", {"name": "'a'"})), frames(trainer, ("fit", {"name": "'b'"}))
     told = told_of(trainer, [("fit", 10)], [("fit", 10)], sides)
@@ -538,8 +559,6 @@ call(1)
     met = stack(path, ("<module>", 8), ("resume", 6), ("weights", 2))
     found = branches_apart(called, stack(path, ("<module>", 9)), met)
     assert [each.text for each in found if each.kind == "loop"] == ["for each in optimizer.state"]
-    again = stack(path, ("<module>", 8), ("resume", 6), ("weights", 2))
-    assert not branches_apart(again, stack(path, ("<module>", 9)), called)
 
 
 def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:

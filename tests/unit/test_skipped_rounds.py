@@ -175,7 +175,7 @@ def test_an_error_that_skips_a_round_is_told_where_it_is_raised(
     ("raising", "expected"),
     [
         ("if x.size > 4: raise lib.TooLarge", (2, "`x.size > 4` is true in rank 0, and false in rank 1.")),
-        ("check(x)", (7, "`except lib.TooLarge` has run in rank 0 alone.")),
+        ("check(x)", (7, "`except lib.TooLarge` has run in rank 0, and not in rank 1.")),
     ],
 )
 def test_a_rank_that_calls_in_a_handler_parts_at_what_raises(

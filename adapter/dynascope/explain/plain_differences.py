@@ -35,6 +35,7 @@ _SENTENCES: dict[Kind, str] = {
     "condition": "`{}` decides it.",
     "break": "`{}` leaves the loop by `break`.",
     "skips": SKIPS,
+    "passes": SKIPS,
     "noted": "`{}` has not been true as often in both.",
     "except": "`{}` has run in one of them alone.",
     "with": "`{}` depends on it.",
@@ -115,6 +116,8 @@ def plain_difference(
     known = [each for each in told if each.is_proven]
     if not (known or is_proven):
         known = [each for each in told[:1] if each.itself]
+        passing = [each for each in told if each.branch.kind == "passes"]
+        known = passing if passing and known and known[0].branch.kind == "loop" and not known[0].read else known
     if not known:
         return None
     return _placed(known[0], stacks, numbers)
@@ -182,6 +185,8 @@ def _told(
         return None
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
     differing = _differing(branch, read)
+    if branch.kind == "setting" and all(_FLOAT.fullmatch(read.sides[0][name]) for name in differing):
+        return None  # clocks and losses differ by right
     if branch.kind == "elements":
         differing = []
     is_skipped = branch.kind == "skips" and are_of_others
@@ -210,7 +215,8 @@ def _told(
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    if branch.is_true is None and not (differing or is_skipped or is_counted or branch.is_only):
+    is_told = differing or is_skipped or is_counted or branch.is_only or branch.kind == "passes"
+    if branch.is_true is None and not is_told:
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
 
@@ -279,7 +285,7 @@ def _ordered(branch: PlainBranch, read: ValuesRead) -> list[str]:
 def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
     yes, no = names if branch.is_true is not None and branch.is_true[0] else names[::-1]
     if branch.kind == "except":
-        return f"`{branch.text}` has run in {yes} alone."
+        return f"`{branch.text}` has run in {yes}, and not in {no}."
     if branch.kind == "loop":
         return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
     return f"`{branch.text}` is true in {yes}, and false in {no}."

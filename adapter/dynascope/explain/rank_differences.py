@@ -244,7 +244,9 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
     by_one = (read_by_one(each, names) for each in difference.because)
     read = read_in_branch(comparison, difference, names)
     sizes = sizes_told(comparison, difference, names)
-    sentences = chain(told, read, [_condition_told(difference, names)], by_one, sizes, other)
+    condition = _condition_told(difference, names)
+    first = [condition] if condition is not None and "isinstance(" in condition else []
+    sentences = chain(first, told, read, [condition], by_one, sizes, other)
     said += islice((each for each in sentences if each and each not in said), 1)
     if not said and difference.kind != "guard":
         said = [sentence(comparison, difference)]

@@ -48,14 +48,14 @@ def read_in_branch(comparison: Comparison, difference: Difference, names: tuple[
 
 
 def sizes_told(comparison: Comparison, difference: Difference, names: tuple[str, str]) -> Iterator[str]:
-    """Yield the dynamic sizes that differ, of what the line of a branch reads."""
+    """Yield the sizes that differ, of what the line of a branch reads."""
     if difference.kind != "branch":
         return
     read = words_at(difference.place.path, difference.place.line)
     ours, theirs = comparison.left.sizes, comparison.right.sizes
     for source, size in ours.items():
-        names_there = {*_WORD.findall(readable(source))} - {"size"}
-        if size != theirs.get(source, size) and not read.isdisjoint(names_there):
+        *_, name = _WORD.findall(readable(source).partition(".size()")[0]) or [""]
+        if size != theirs.get(source, size) and name in read:
             yield f"{readable(source)} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
 
 

@@ -15,6 +15,7 @@ from dynascope.agent.internals.graph.collectives import (
     collectives_of,
     frozen_parameters,
     has_hidden_collectives,
+    input_sizes,
     reduced_gradients,
     sends_or_receives,
 )
@@ -54,6 +55,8 @@ class CollectivesOfGraphs(Struct):
     """Whether a graph sends or receives something: ranks that do the same count other numbers of collectives."""
     frozen: list[str] = field(default_factory=list)
     """The parameters without gradients that the graphs take."""
+    sizes: dict[str, str] = field(default_factory=dict)
+    """The sizes of tensors that the graphs take, by source."""
 
     def add(self, graph_module: Any) -> None:
         """Read those of one more graph, if this process is a rank of a job."""
@@ -62,6 +65,7 @@ class CollectivesOfGraphs(Struct):
                 return
             self.collectives += collectives_of(graph_module, is_users)
             self.frozen += frozen_parameters(graph_module)
+            self.sizes |= input_sizes(graph_module)
             self.is_known = self.is_known and not has_hidden_collectives(graph_module)
             self.counts_for_itself = self.counts_for_itself or sends_or_receives(graph_module)
             reduced = reduced_gradients(graph_module)
@@ -77,6 +81,7 @@ class CollectivesOfGraphs(Struct):
         """Forget the graphs of an attempt that is abandoned."""
         self.collectives.clear()
         self.frozen.clear()
+        self.sizes.clear()
         self.gradients.clear()
         self.is_known = True
 
@@ -134,7 +139,8 @@ class RankComparison:
         if job is None:
             return
         self.at_run_time.start()
-        part = structs.replace(part_of(facts, trail, found.collectives, job.groups), frozen=[*found.frozen])
+        part = part_of(facts, trail, found.collectives, job.groups)
+        part = structs.replace(part, frozen=[*found.frozen], sizes=found.sizes | part.sizes)
         call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return

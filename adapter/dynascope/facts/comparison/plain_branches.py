@@ -31,14 +31,14 @@ from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, elemen
 from dynascope.facts.user_stack import UserFrame
 
 Kind = Literal[
-    "condition", "loop", "break", "skips", "elements", "noted", "except", "with", "call", "operand", "setting"
+    "condition", "loop", "break", "skips", "passes", "elements", "noted", "except", "with", "call", "operand", "setting"
 ]
 """`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
-element; `elements`: a loop around the line, for how many elements it has; `noted`: a condition that counts in a
-variable how often it is true; `except`: a handler of an error that only some ranks meet; `with`: a context; `call`: the
-line itself, of both ranks; `operand`: the line of one, for a process group or a DTensor that it reads; `setting`: a
-statement in a loop, for an attribute or element that it reads."""
-
+element; `passes`: one that may have done so in the rank that has left the loop; `elements`: a loop around the line,
+for how many elements it has; `noted`: a condition that counts in a variable how often it is true; `except`: a
+handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both ranks; `operand`:
+the line of one, for a process group or a DTensor that it reads; `setting`: a statement in a loop, for an attribute
+or element that it reads."""
 
 PROCESS_GROUP = "the process group"
 """The text of a process group begins so."""
@@ -115,8 +115,10 @@ def branches_apart(
         return []
     frames = ours[at[0]], theirs[at[1]]
     if frames[0].line == frames[1].line:
-        is_innermost = at == (len(ours) - 1, len(theirs) - 1)
-        return [*_at_one_line(ours[: at[0] + 1])] if is_innermost else []
+        if at == (len(ours) - 1, len(theirs) - 1):
+            return [*_at_one_line(ours[: at[0] + 1])]
+        # the line calls a function that one rank has left, or both are in different ones
+        return [*in_callees(ours[at[0] + 1 :], 0), *in_callees(theirs[at[1] + 1 :], 1)]
     lines = frames[0].line, frames[1].line
     function = function_at(frames[0].path, lines)
     if function is None:
@@ -135,8 +137,9 @@ def branches_apart(
     for loop in loops:
         found += [*_leaving(loop, frames[0]), *_handlers(loop, frames[0])]
         found.append(branch_of(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
-        found += settings_of(loop, frames[0])
-    return found + [branch_of(node, frames[0], None) for node in exits]
+        found += [*settings_of(loop, frames[0]), *_passing(loop, frames[0], max(lines))]
+    found += [branch_of(node, frames[0], None) for node in exits]
+    return found or [*in_callees(callees[1 - nearer], 1 - nearer)]
 
 
 def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:
@@ -310,6 +313,14 @@ def _silent_handler(loop: Loop) -> tuple[int, str] | None:
         each for node in tried for each in node.handlers if _goes_on(each.body) and not any(noted_by(each.body))
     )
     return next(((each.lineno, _head(each)) for each in handlers), None)
+
+
+def _passing(loop: Loop, frame: UserFrame, line: int) -> Iterator[PlainBranch]:
+    """Yield the conditions before a line of a loop that pass an element by, and count nothing."""
+    for node in statements_of(loop):
+        goes_on = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue) and node.lineno < line
+        if isinstance(node, ast.If) and goes_on and not any(noted_by(node.body)):
+            yield branch_of(node, frame, None)._replace(kind="passes")
 
 
 def _noted(node: ast.If, frame: UserFrame) -> Iterator[PlainBranch]:

@@ -13,21 +13,33 @@ from dynascope.facts.user_stack import UserFrame
 def handlers_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield the condition that raises an error in one of two ranks, else its handler.
 
-    The ranks are at these lines, one of them in the handler, the other in its `try`.
+    The ranks are at these lines, one of them in the handler, the other in its `try`, or out of the function.
     """
     at = last_alike(ours, theirs)
-    frames = (ours[at[0]], theirs[at[1]]) if at is not None else ()
+    if at is None:
+        return
+    frames = ours[at[0]], theirs[at[1]]
     for side, frame in enumerate(frames):
-        other = frames[1 - side]
-        tried = [step.node for step in way_of(frame) if isinstance(step.node, ast.Try)]
-        for node in tried:
-            handler = next((each for each in node.handlers if _spans(each.body, frame.line)), None)
-            if handler is None or not _spans(node.body, other.line):
-                continue
-            raised = condition_of_error(frame.path, ast.unparse(handler.type)) if handler.type is not None else None
-            text = f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
-            found = raised or PlainBranch(frame.path, handler.lineno, frame.function, text, [], "except", None)
-            yield found._replace(is_true=(side == 0, side == 1), is_only=True)
+        for node, handler in _handlers_around(frame):
+            if _spans(node.body, frames[1 - side].line):
+                yield _raised(handler, frame, side)
+    for side, callees in enumerate((ours[at[0] + 1 :], theirs[at[1] + 1 :])):
+        for frame in callees:
+            yield from (_raised(handler, frame, side) for _, handler in _handlers_around(frame))
+
+
+def _handlers_around(frame: UserFrame) -> Iterator[tuple[ast.Try, ast.ExceptHandler]]:
+    for step in way_of(frame):
+        if isinstance(step.node, ast.Try):
+            yield from ((step.node, each) for each in step.node.handlers if _spans(each.body, frame.line))
+
+
+def _raised(handler: ast.ExceptHandler, frame: UserFrame, side: int) -> PlainBranch:
+    """Return the condition that raises what a handler takes in one rank, else the handler."""
+    raised = condition_of_error(frame.path, ast.unparse(handler.type)) if handler.type is not None else None
+    text = f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
+    found = raised or PlainBranch(frame.path, handler.lineno, frame.function, text, [], "except", None)
+    return found._replace(is_true=(side == 0, side == 1), is_only=True)
 
 
 def _spans(block: Sequence[ast.stmt], line: int) -> bool:

@@ -109,7 +109,7 @@ class PartOfCall(Struct, array_like=True):
     called_at: tuple[str, int] | None = None
     """The path and the line from which the function is called."""
     sizes: dict[str, str] = {}
-    """The sizes that are dynamic, as they are in the traced call, by source: `L['x'].size()[0]`."""
+    """Sizes of the traced call, by source: `L['x'].size()[0]`. All that are dynamic are there."""
     frozen: list[str] = []
     """The parameters without gradients that it takes, by source, the first of them."""
 

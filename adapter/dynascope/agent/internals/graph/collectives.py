@@ -36,6 +36,8 @@ _MOST_PACKED = 256
 """The most tensors in one whose order is looked at."""
 _MOST_FROZEN = 64
 """The most parameters without gradients that are told of a graph."""
+_MOST_INPUTS = 32
+"""The most tensors of a graph whose sizes are told."""
 _MOST_VISITS = 2_000_000
 """The most nodes that are looked at for the inputs of all collectives of a graph."""
 
@@ -147,6 +149,19 @@ def frozen_parameters(graph_module: Any) -> list[str]:
     placeholders = (node for node in graph_module.graph.nodes if node.op == "placeholder")
     frozen = (node for node in placeholders if _is_frozen(real_input(node)))
     return [*islice(filter(None, map(input_expression, frozen)), _MOST_FROZEN)]
+
+
+def input_sizes(graph_module: Any) -> dict[str, str]:
+    """Return sizes of tensors that a graph takes: "7" by `L['x'].size()[0]`."""
+    placeholders = (node for node in graph_module.graph.nodes if node.op == "placeholder")
+    tensors = ((input_expression(node), example_of(node)) for node in placeholders)
+    known = ((name, each) for name, each in tensors if name and is_tensor(each))
+    return {
+        f"{name}.size()[{dimension}]": str(size)
+        for name, each in islice(known, _MOST_INPUTS)
+        for dimension, size in enumerate(each.shape)
+        if isinstance(size, int)
+    }
 
 
 def _is_frozen(value: Any) -> bool:
