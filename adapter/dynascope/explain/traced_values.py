@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from dynascope.facts.branch import handled_at, words_at
+from dynascope.facts.branch import handled_at, paths_at, words_at
 from dynascope.facts.comparison.computed_sizes import computed
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.trail import TracedCompile, TracedPlace
@@ -51,12 +51,16 @@ def sizes_told(comparison: Comparison, difference: Difference, names: tuple[str,
     """Yield the sizes that differ, of what the line of a branch reads."""
     if difference.kind != "branch":
         return
-    read = words_at(difference.place.path, difference.place.line)
+    at = difference.place.path, difference.place.line
+    read, paths = words_at(*at), [each.split(".") for each in paths_at(*at)]
     ours, theirs = comparison.left.sizes, comparison.right.sizes
     for source, size in ours.items():
-        *_, name = _WORD.findall(readable(source).partition(".size()")[0]) or [""]
+        tensor, _, dimension = readable(source).partition(".size()")
+        *_, name = _WORD.findall(tensor) or [""]
         if size != theirs.get(source, size) and name in read:
-            yield f"{readable(source)} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
+            # as the line names it: `self.shard`, where the compiled function has it as `self.head.shard`
+            written = next((".".join(each[: each.index(name) + 1]) for each in paths if name in each), tensor)
+            yield f"{written}.size(){dimension} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
 
 
 def _values(compile: TracedCompile, difference: Difference, rows: int) -> dict[str, str]:

@@ -14,7 +14,7 @@ class Head(torch.nn.Module):
 
     def forward(self, x):
         largest = None
-        for first in range(0, self.rows.shape[0], self.block):  # PARTS rows.size()[0] is
+        for first in range(0, self.rows.shape[0], self.block):  # PARTS self.rows.size()[0] is
             part = total((x @ self.rows[first : first + self.block].t()).amax(-1), "max")
             largest = part if largest is None else torch.maximum(largest, part)
         return largest
