@@ -219,6 +219,21 @@ def test_a_parameter_that_one_rank_has_frozen_keeps_a_backward_from_calling() ->
     assert rank_differences.newest_difference(pair, (1, 0), (barrier, REDUCE)) is None
 
 
+def test_the_placements_of_a_tensor_are_told_where_one_rank_needs_no_collective(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [*["\n"] * 12, "    full = feats.redistribute(placements=[Replicate()])\n"]
+    monkeypatch.setitem(linecache.cache, PATH, (1, None, lines, PATH))
+    ours, theirs = part([10, 11, 12], []), part([10, 11, 12], [])
+    ours.placements = {"L['y']": "a DTensor with Replicate()", "L['feats']": "a DTensor with Replicate()"}
+    theirs.placements = {"L['y']": "a DTensor with Shard(dim=1)", "L['feats']": "a DTensor with Shard(dim=0)"}
+    found = rank_differences.rank_difference([ours], [theirs], (1, 0), ("1", "0"), (None, REDUCE))
+    assert (found.line, found.difference) == (
+        13,
+        "feats is a DTensor with Replicate() in rank 1, and a DTensor with Shard(dim=0) in rank 0.",
+    )
+
+
 def test_an_operation_is_told_with_the_value_before_it() -> None:
     ours, theirs = (
         part([10, 11, 12], [(1, "value", "k", k), (2, "operation", "y", f"mul(x, {k})")]) for k in ("2", "3")

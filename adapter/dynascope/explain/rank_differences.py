@@ -13,7 +13,7 @@ from dynascope.explain.divergences import alone, other_collective, other_gradien
 from dynascope.explain.guard_differences import guard_told, read_by_one, value_wanted
 from dynascope.explain.guards import plain
 from dynascope.explain.problem import named, sentence_of, where
-from dynascope.explain.traced_values import read_in_branch, sizes_told, valued
+from dynascope.explain.traced_values import placements_told, read_in_branch, sizes_told, valued
 from dynascope.facts import model
 from dynascope.facts.branch import condition_at, words_at
 from dynascope.facts.comparison.called import first_unmatched, kinds_of
@@ -63,6 +63,7 @@ def rank_difference(
         stack, told = _stack(parting) or stack, _told(parting, names)
     else:
         stack = next((list(each.stack) for each in at if each is not None and each.stack), stack)
+        told = next(placements_told(ours, theirs, stack[-1], names), "")
     here = stack[-1]
     return model.RankDifference(
         path=here.path, line=here.line, stack=stack, ranks=ranks[0], others=ranks[1], difference=told

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
 from dynascope.facts.branch import handled_at, paths_at, words_at
 from dynascope.facts.comparison.computed_sizes import computed
 from dynascope.facts.comparison.differences import Comparison, Difference
+from dynascope.facts.comparison.ranks import PartOfCall
 from dynascope.facts.comparison.trail import TracedCompile, TracedPlace
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.user_stack import UserFrame
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -61,6 +63,18 @@ def sizes_told(comparison: Comparison, difference: Difference, names: tuple[str,
             # as the line names it: `self.shard`, where the compiled function has it as `self.head.shard`
             written = next((".".join(each[: each.index(name) + 1]) for each in paths if name in each), tensor)
             yield f"{written}.size(){dimension} is {size} in {names[0]}, and {theirs[source]} in {names[1]}."
+
+
+def placements_told(
+    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], at: UserFrame, names: tuple[str, str]
+) -> Iterator[str]:
+    """Yield sentences about DTensors at a line that are placed otherwise in each rank."""
+    read = words_at(at.path, at.line)
+    one, other = ({key: text for part in side for key, text in part.placements.items()} for side in (ours, theirs))
+    for source, text in one.items():
+        *_, name = _WORD.findall(readable(source)) or [""]
+        if text != other.get(source, text) and name in read:
+            yield f"{readable(source)} is {text} in {names[0]}, and {other[source]} in {names[1]}."
 
 
 def _values(compile: TracedCompile, difference: Difference, rows: int) -> dict[str, str]:

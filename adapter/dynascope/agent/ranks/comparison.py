@@ -15,6 +15,7 @@ from dynascope.agent.internals.graph.collectives import (
     collectives_of,
     frozen_parameters,
     has_hidden_collectives,
+    input_placements,
     input_sizes,
     reduced_gradients,
     sends_or_receives,
@@ -57,6 +58,8 @@ class CollectivesOfGraphs(Struct):
     """The parameters without gradients that the graphs take."""
     sizes: dict[str, str] = field(default_factory=dict)
     """The sizes of tensors that the graphs take, by source."""
+    placements: dict[str, str] = field(default_factory=dict)
+    """The placements of DTensors that the graphs take, by source."""
 
     def add(self, graph_module: Any) -> None:
         """Read those of one more graph, if this process is a rank of a job."""
@@ -66,6 +69,7 @@ class CollectivesOfGraphs(Struct):
             self.collectives += collectives_of(graph_module, is_users)
             self.frozen += frozen_parameters(graph_module)
             self.sizes |= input_sizes(graph_module)
+            self.placements |= input_placements(graph_module)
             self.is_known = self.is_known and not has_hidden_collectives(graph_module)
             self.counts_for_itself = self.counts_for_itself or sends_or_receives(graph_module)
             reduced = reduced_gradients(graph_module)
@@ -82,6 +86,7 @@ class CollectivesOfGraphs(Struct):
         self.collectives.clear()
         self.frozen.clear()
         self.sizes.clear()
+        self.placements.clear()
         self.gradients.clear()
         self.is_known = True
 
@@ -140,7 +145,8 @@ class RankComparison:
             return
         self.at_run_time.start()
         part = part_of(facts, trail, found.collectives, job.groups)
-        part = structs.replace(part, frozen=[*found.frozen], sizes=found.sizes | part.sizes)
+        sizes, placements = found.sizes | part.sizes, dict(found.placements)
+        part = structs.replace(part, frozen=[*found.frozen], sizes=sizes, placements=placements)
         call = self._calls.compiled(code, part, _called_at(facts))
         if call is None:
             return

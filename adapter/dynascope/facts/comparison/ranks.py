@@ -112,6 +112,8 @@ class PartOfCall(Struct, array_like=True):
     """Sizes of the traced call, by source: `L['x'].size()[0]`. All that are dynamic are there."""
     frozen: list[str] = []
     """The parameters without gradients that it takes, by source, the first of them."""
+    placements: dict[str, str] = {}
+    """How DTensors that it takes are placed, by source: `a DTensor with Shard(dim=0)`."""
 
     @property
     def name(self) -> PartName:

@@ -100,6 +100,7 @@ _SIZES = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)"
 _OF_OPTIMIZER = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
 _EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _READABLE = (
+    (re.compile(r"\blen\(([\w.'\"\[\]]+)\._modules\)"), r"len(\1)"),
     (re.compile(r"\btorch\.sym_(?:float|int)\(((?:[^()]|\([^()]*\))+)\)"), r"\1"),
     (re.compile(r"\bmath\.trunc\("), "int("),
     (re.compile(r"\._modules\['(\d+)'\]"), r"[\1]"),

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import torch
 from msgspec import structs
 
+from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.graph.code import places_of
 from dynascope.agent.internals.graph.graph import example_of, input_expression, input_nodes, real_input
 from dynascope.agent.internals.graph.redistributions import Redistribution, redistributions_of
 from dynascope.agent.internals.parameter_names import parameters_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.called import Splits
+from dynascope.facts.comparison.plain_branches import DTENSOR
 from dynascope.facts.comparison.ranks import Collective, in_backward
 from dynascope.facts.user_stack import UserFrame
 
@@ -162,6 +164,14 @@ def input_sizes(graph_module: Any) -> dict[str, str]:
         for dimension, size in enumerate(each.shape)
         if isinstance(size, int)
     }
+
+
+def input_placements(graph_module: Any) -> dict[str, str]:
+    """Return how DTensors that a graph takes are placed: "a DTensor with Shard(dim=0)"."""
+    placeholders = (node for node in graph_module.graph.nodes if node.op == "placeholder")
+    told = ((input_expression(node), text_of(example_of(node))) for node in placeholders)
+    placed = ((name, text) for name, text in told if name and text is not None and text.startswith(DTENSOR))
+    return dict(islice(placed, _MOST_INPUTS))
 
 
 def _is_frozen(value: Any) -> bool:
