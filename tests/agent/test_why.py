@@ -114,7 +114,7 @@ OF_OFTEN = {
     ),
     "one_viewed": Case("x.size()[0] must be 1, and is 5", "one_viewed", f"{UNBACKED} is dynamic in "),
     "nested_length": Case("len(rows['rows']) must be 2, and is 3", "nested_length"),
-    "modules": Case("len(self.layers._modules) must be 2, and is 3", "modules"),
+    "modules": Case("len(self.layers) must be 2, and is 3", "modules"),
     "buffer": Case("module.scale.size()[0] must be 2, and is 4", "buffer", f"{IS_SETTING} and `dynamic=True`, "),
     "partial": Case(
         "function.args[0] must be 2, and is 5",
