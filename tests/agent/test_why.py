@@ -76,7 +76,7 @@ CASES = {
     "length": Case("len(xs) must be 2, and is 3", "length"),
     "keys": Case("len(table) must be 2, and is 3", "keys"),
     "key_names": Case("table must have 'a' as key 1, and its keys are ['bb']", "key_order"),
-    "identity": Case("function.__code__ must be the same code as then, and is triple", "identity"),
+    "identity": Case("function must be the same function as then, and is triple", "identity"),
     "type": Case("type(animal) must be Cat, and is Bird", "type"),
     "closure": Case("n must be 2, and is 5", "closure", f"{SOURCES}L['n']\"`, n {GONE}"),
     "relation": Case(
