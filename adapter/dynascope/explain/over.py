@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dynascope.explain.problem import listed
 from dynascope.facts.recompiles.causes import Cause
@@ -148,14 +148,16 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     return _NOT_OVER.format(served=told, example="" if nearest is None else f" such as {nearest}")
 
 
-def _end(without: Iterable[float], seen: Iterable[float]) -> str:
+def _end(without: Sequence[float], seen: Iterable[float]) -> str:
     """Return where the numbers from 0 on end that have a compile, `to 15`; "" if all were met.
 
     Others may be no indices, such as negative numbers, or those past the end of a buffer. `without` have no compile.
     """
     least = min((each for each in without if each >= 0), default=None)
-    if min(seen, default=-1) < 0 or least is None:
-        return "on" if min(seen, default=-1) >= 0 else ""
+    if not without or min(seen, default=-1) < 0:
+        return ""  # of floats it is not known which have none
+    if least is None:
+        return "on"
     return f"to {int(least) - 1}" if least > max(seen) + 1 else ""
 
 

@@ -62,7 +62,7 @@ def _settings(arguments: Sequence[Any]) -> str:
 
 
 _MOST_SETTINGS = 16
-"""The most settings of parameters that are told of a collective."""
+"""The maximum number of settings that are kept of the parameters of one collective."""
 
 
 def splits_of(arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:

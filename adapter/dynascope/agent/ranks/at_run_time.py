@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from dynascope.agent.events.collectives import CalledCollective, CalledExchange
@@ -37,6 +38,8 @@ _MOST_PATIENCE = 5.0
 """The most seconds without a collective after which a rank compares."""
 _MOST_PAUSE = 30.0
 """The most seconds between two comparisons of a rank that goes on waiting."""
+_MOST_SETTINGS = 256
+"""The maximum number of settings of FSDP2's parameters that are kept: they are written with each collective."""
 _MOST_RANKS = 64
 """The most ranks of a group that are compared with."""
 
@@ -107,7 +110,10 @@ class RunTimeComparison:
 
     def has_fsdp_settings(self, settings: dict[str, str]) -> None:
         """Hear of settings of FSDP2's parameters, such as that one needs no gradient."""
-        self._called.fsdp_settings |= settings
+        newest_first = settings | {
+            name: each for name, each in self._called.fsdp_settings.items() if name not in settings
+        }
+        self._called.fsdp_settings = dict(islice(newest_first.items(), _MOST_SETTINGS))
 
     def some_communicate(self, group: str) -> None:
         """Hear that only some ranks of a group communicate."""

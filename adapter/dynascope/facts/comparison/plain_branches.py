@@ -50,7 +50,7 @@ FSDP_SETTINGS = "fully_shard"
 By a parameter's name alone it is its `requires_grad`, of which only False is told.
 """
 RESHARDS = "reshard_after_forward"
-"""The setting of `fully_shard` (2.6), told of a module's first parameter: `layers.0.weight.reshard_after_forward`."""
+"""The argument of `fully_shard` (2.6), kept by a module's first parameter: `layers.0.weight.reshard_after_forward`."""
 
 
 class FrameValues(Struct, array_like=True):

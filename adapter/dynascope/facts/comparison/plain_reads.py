@@ -107,7 +107,7 @@ class RoundCounter(NamedTuple):
     """The constants that it goes through; empty for a number that grows by each round."""
     loop: Loop
     modules: str = ""
-    """What it goes through where that may be a list of modules, `self.blocks`; "" for another loop."""
+    """The expression that the loop goes through, if it may be a list of modules: `self.blocks`; else ""."""
 
 
 @lru_cache(1024)

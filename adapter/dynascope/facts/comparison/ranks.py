@@ -122,7 +122,7 @@ class PartOfCall(Struct, array_like=True):
         return os.path.basename(made.path), made.function, made.line, made.resumes_at
 
     def called_in(self, group: str) -> Iterator[Collective]:
-        """Yield its collectives of a process group, those that its backward calls among them."""
+        """Yield the collectives of a process group that its forward and its backward call."""
         return (each for each in self.collectives if process_group(each.group) == group)
 
 

@@ -35,7 +35,7 @@ _FAILURES = (
     (re.compile(r"(?:KeyError on|getattr failed on source) (.+)\.(\w+)$"), r"hasattr(\1, '\2')"),
     (re.compile(r"IndexError on (.+)\[(\d+)\]$"), r"len(\1) > \2"),
 )
-"""What torch's C++ guards on containers and attributes tell when they fail (2.1), and the condition that was false."""
+"""The messages of torch's C++ guards on containers and attributes (2.1), each with the condition that was false."""
 
 
 class FailedGuard(Struct, kw_only=True):

@@ -37,9 +37,9 @@ _MOST_BETWEEN = 64
 _MOST_PACKED = 256
 """The most tensors in one whose order is looked at."""
 _MOST_FROZEN = 64
-"""The most parameters without gradients that are told of a graph."""
+"""The maximum number of parameters without gradients that are kept of a graph."""
 _MOST_INPUTS = 32
-"""The most tensors of a graph whose sizes are told."""
+"""The maximum number of inputs of a graph of which sizes, or placements, are kept."""
 _MOST_VISITS = 2_000_000
 """The most nodes that are looked at for the inputs of all collectives of a graph."""
 
