@@ -83,5 +83,6 @@ def value_wanted(code: str | None) -> tuple[str, str] | None:
     for each in (code or "").split(" and "):
         subject = guarded_value(each)
         if each and (clause := wanted(each, subject)) is not None:
-            return subject.text, clause
+            is_member = subject.kind == "identity" and not clause.startswith("be the same ")
+            return readable(subject.expression) if is_member else subject.text, clause
     return None

@@ -142,20 +142,40 @@ def _frozen(used: tuple[list[str], list[str]], names: tuple[str, str]) -> str:
 
 
 def recompiled_alone(
-    now: Sequence[PartOfCall], earlier: Sequence[PartOfCall], at: tuple[Collective, Collective], ranks: tuple[str, str]
+    now: Sequence[PartOfCall],
+    earlier: Sequence[PartOfCall],
+    at: tuple[Collective, Collective],
+    ranks: tuple[str, str],
+    of_another: tuple[int, Sequence[PartOfCall]] | None = None,
 ) -> model.Divergence:
     """Return the fact that one rank alone compiles a function again.
 
     It tells where that parts from an earlier compile, the one that the other ranks run; `earlier` is empty where that
-    is not known.
+    is not known. `of_another` is another rank, with its compiles of that earlier call: what has differed there before
+    is told, too.
     """
     fact, names = alone(now[0], *at, ranks), (f"rank {ranks[0]}", "the earlier compile")
     parting = parting_before(now, earlier, names, at) if earlier else None
     if parting is None:
         return fact
     stack = _stack(parting) or fact.stack
-    difference = f"{fact.difference} {_told(parting, names)}"
+    said = [fact.difference, _told(parting, names)]
+    if of_another is not None:
+        both = f"rank {ranks[0]}", f"rank {of_another[0]}"
+        said += islice(_guarded_apart(earlier, of_another[1], stack[-1], both), 1)
+    difference = " ".join(said)
     return structs.replace(fact, path=stack[-1].path, line=stack[-1].line, stack=stack, difference=difference)
+
+
+def _guarded_apart(
+    ours: Sequence[PartOfCall], theirs: Sequence[PartOfCall], at: UserFrame, names: tuple[str, str]
+) -> Iterator[str]:
+    """Yield the values that a line reads, of which the guards of two ranks' compiles differ."""
+    parting = differing_values(ours, theirs, names, words_at(at.path, at.line))
+    decided = parting.comparison.decided if parting is not None and parting.comparison is not None else ()
+    read = words_at(at.path, at.line)
+    told = (guard_told(each, names, False) for each in decided if each.kind == "guard" and each.name in read)
+    yield from filter(None, told)
 
 
 def compiled_apart(

@@ -192,8 +192,9 @@ class RankComparison:
                 continue
             if exchange.tells(call, group, "alone"):
                 others = ranks_text(rank for rank in exchange.groups[group] if rank != exchange.rank)
-                earlier = self._newest.earlier(call)
-                fact = rank_differences.recompiled_alone(call.parts, earlier, at, (str(exchange.rank), others))
+                earlier, of_another = self._newest.earlier(call), exchange.earlier_of_another(call, group)
+                ranks = str(exchange.rank), others
+                fact = rank_differences.recompiled_alone(call.parts, earlier, at, ranks, of_another)
                 self._add(call, fact, facts)
                 exchange.leave_divergence(call, group, fact)
             return

@@ -20,6 +20,7 @@ import msgspec
 from dynascope.agent.internals.process_groups import JobStore
 from dynascope.agent.ranks.called_partings import members_of
 from dynascope.agent.ranks.calls import TracedCall
+from dynascope.agent.ranks.newest_calls import newest_of
 from dynascope.facts.comparison.ranks import (
     PartOfCall,
     decisions,
@@ -202,6 +203,19 @@ class Exchange:
                 return True
             time.sleep(0.2)  # in Python, so that the program's signal handlers run
         return False
+
+    def earlier_of_another(self, call: TracedCall, group: str) -> tuple[int, Sequence[PartOfCall]] | None:
+        """Return another rank, with its newest compiles of the call before this one.
+
+        None where no rank of a group has left them, as those do that wait.
+        """
+        texts = [each.text for each in call.earlier[-1]] if call.earlier else []
+        for rank in self._others(group):
+            for each in newest_of(self._store, rank):
+                called = [one.text for part in each.parts for one in part.collectives]
+                if each.name == call.parts[0].name and called == texts:
+                    return rank, each.parts
+        return None
 
     def tells(self, call: TracedCall, group: str, what: str) -> bool:
         """Whether this rank is the first that tells it of a call, of a process group or of all ("")."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import enum
 import re
 import sys
 import time
@@ -195,6 +196,8 @@ def _attribute(owner: Any, name: str) -> Any:
             return tuple(owner.shape)
     if owner is _UNKNOWN:
         return _UNKNOWN
+    if issubclass(type(owner), enum.EnumMeta):
+        return type.__getattribute__(owner, "_member_map_").get(name, _UNKNOWN)
     own = _own(owner)
     return own[name] if name in own else _of_class(type(owner), name)
 
@@ -233,7 +236,7 @@ def _is_of_program(value: Any) -> bool:
     Its `__class__` is not asked: that may be code of the program.
     """
     kind = type(value)
-    if issubclass(kind, _PLAIN):
+    if issubclass(kind, (*_PLAIN, enum.Enum)):
         return False
     if is_data_loader(value):
         return length_of(value) is None  # only its dataset may tell how many batches there are
@@ -288,6 +291,8 @@ def _text(value: Any) -> str | None:
         return text if len(text) <= _LONGEST else None
     if type(value) in _SIZED:
         return f"of length {len(value)}"
+    if issubclass(type(value), enum.Enum):
+        return f"{type(value).__name__}.{vars(value).get('_name_')}"
     torch = sys.modules["torch"]
     if type(value) in (torch.Tensor, torch.nn.Parameter):
         with torch._C.DisableTorchFunction():  # no mode of the program may see it

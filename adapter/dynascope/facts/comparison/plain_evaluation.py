@@ -14,6 +14,8 @@ from dynascope.facts.operators import ARITHMETIC, COMPARISONS
 UNKNOWN: Any = object()
 """In place of a value that does not follow from the texts."""
 _LENGTH = re.compile(r"of length (\d+)|a DataLoader of (\d+) batches")
+_MEMBER = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
+"""A member of an enumeration: `Phase.DECODE`."""
 _COMPARED = {**COMPARISONS, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 _SMALLEST: dict[str, Callable[..., Any]] = {"min": min, "max": max}
 _AS_MANY = {"enumerate", "list", "reversed", "set", "sorted", "tqdm", "tuple"}
@@ -111,6 +113,8 @@ def _value_of(text: str) -> Any:
         return [None] * min(_length(text) or 0, 1)
     if is_object(text):
         return object()  # an object of a class: it is not None
+    if _MEMBER.fullmatch(text):
+        return text
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):

@@ -41,6 +41,8 @@ _TOLD_GUARDS = (
 """Kinds of guards on a value that another rank could have."""
 _NAME_OF_GROUP = re.compile(r"(\.group_name == )'(\w+)'")
 _ADDRESS = re.compile(r", \d+\)(?=, type=)")
+_OF_MEMBER = re.compile(r"type=<[\w.]+: ")
+"""What is written of a member of an enumeration: `type=<Mode.SYNC: `."""
 
 
 class Collective(Struct, frozen=True, array_like=True):
@@ -156,7 +158,7 @@ def part_of(
 
 def _comparable(guard: model.Guard, groups: Mapping[str, Sequence[int]]) -> model.Guard:
     """Return a guard without addresses, and with the ranks of a process group for its name."""
-    if guard.kind not in _TOLD_GUARDS:
+    if guard.kind not in _TOLD_GUARDS and not any(map(_OF_MEMBER.search, guard.code)):
         return model.Guard(path="", line=0, expression="", kind="", code=[])
     without = (_ADDRESS.sub(", 0)", each) for each in guard.code)
     return structs.replace(guard, code=[_NAME_OF_GROUP.sub(partial(_ranks_of, groups), each) for each in without])

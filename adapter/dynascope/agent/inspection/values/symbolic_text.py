@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 
 import torch
@@ -126,5 +127,7 @@ def _object_text(options: ViewOptions, content: held.Object, depth: int) -> str:
         return _elements_text(options, content.builtin_part, depth, name)
     if issubclass(content.cls, torch.nn.Module):
         return f"{name} module"
-    is_plain = type(content.value) is content.cls and not options.decided_only
+    # a member of an enumeration is the same in each call that its guard lets in
+    is_told = not options.decided_only or issubclass(content.cls, enum.Enum)
+    is_plain = type(content.value) is content.cls and is_told
     return value_text(content.value, options, depth) if is_plain else f"{name} object"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import re
 import sys
@@ -289,10 +290,23 @@ def built_guards(output: Any, kept: Iterable[Any], real_path: Callable[[str], st
                 line=line,
                 expression=str(guard.name),
                 kind=guard.create_fn_name(),
-                code=[part for part in code if not _is_boilerplate(part)] if code else [],
+                code=[_with_member(part, guard, output) for part in code if not _is_boilerplate(part)] if code else [],
             )
         )
     return found
+
+
+def _with_member(code: str, guard: Any, output: Any) -> str:
+    """Return the code of a guard, with the member of an enumeration if it is on one.
+
+    Torch 2.11 writes it so, and a later one its class: `___check_obj_id(L['mode'], 140), type=<class 'Mode'>`.
+    """
+    if not code.startswith("___check_obj_id(") or "type=<class " not in code:
+        return code
+    value = object_of(str(guard.name), output)
+    if not isinstance(type(value), enum.EnumType):
+        return code
+    return f"{code.partition('type=<class ')[0]}type=<{value_text(value)}: {type(value).__name__}>"
 
 
 def _is_boilerplate(part: str) -> bool:
