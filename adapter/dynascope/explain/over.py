@@ -29,6 +29,7 @@ from dynascope.facts.recompiles.spared import numbers_of
 _OVER = "It is over: {served}."
 _OVER_FOR_SLICES = "It is over for slices: {served}; a tensor that is none, of another size, is compiled again."
 _OVER_FOR_SOME = "It is over for some calls: {served}; {alone}."
+_OVER_FOR_FLOATS = "It is over for some floats: {served}; another float is compiled again."
 _OVER_WITHIN = "It is over from 0 {to}: {served}; another number is compiled again."
 _ALONE_TOO = "compile {}, for other values of {}, is for {} alone"
 _ALONE = "It is not over: compile {compile} is for this value alone, and a call with another value is compiled again."
@@ -48,6 +49,9 @@ _CONDITIONS = 2
 """How many conditions are named."""
 _MORE = 32
 """How far from numbers that were met or are named others are looked at."""
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])")
+_BESIDE = 1e-3
+"""How far from a number that a condition names floats are looked at."""
 _SMALL = 1024
 """The numbers below it are all looked at."""
 
@@ -116,9 +120,10 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
     least = 2 if subject.kind == "size" else -1
     is_whole = all(type(each) is int for each in seen)
     others = _others(least, seen, served) if is_whole else []
+    floats = [] if is_whole else _floats_beside(served)
     fits: set[float] = set()
     for each in served:
-        numbers = numbers_served(subject.text, each.conditions, {*seen, *others}, each.numbers)
+        numbers = numbers_served(subject.text, each.conditions, {*seen, *others, *floats}, each.numbers)
         if numbers is None:
             return ""
         fits |= numbers
@@ -141,6 +146,8 @@ def _of_number(cause: Cause, subject: GuardedValue) -> str:
         alone = "; ".join(_ALONE_TOO.format(each.compile_id, _names(each.others), each.number) for each in known.alone)
         if alone:
             return _OVER_FOR_SOME.format(served=told, alone=alone)
+        if not fits.issuperset(floats):
+            return _OVER_FOR_FLOATS.format(served=told)
         return (_OVER_FOR_SLICES if are_slices else _OVER).format(served=told)
     if subject.kind == "value" and (to := _end(without, seen)):
         return _OVER_WITHIN.format(to=to, served=told)
@@ -172,6 +179,12 @@ def _others(least: int, seen: Iterable[float], served: Iterable[Served]) -> list
     near = {number for each in (*met, *named) for number in range(each - _MORE, each + _MORE)}
     highest = max(met, default=0) + _MORE
     return sorted(number for number in {*range(_SMALL), *near} if least <= number < highest)
+
+
+def _floats_beside(served: Iterable[Served]) -> list[float]:
+    """Return floats on both sides of each number that conditions name."""
+    named = (float(found) for each in served for text in each.conditions for found in _NUMBER.findall(text))
+    return [beside for each in named for beside in (each - _BESIDE, each + _BESIDE)]
 
 
 def _range(size: str, served: Served, found: Relations, numbers: Iterable[float]) -> str:
