@@ -24,7 +24,7 @@ def record_if_asked() -> None:
 
         process.ask_if_started_by_another()
         if process.is_asked():
-            process.begin()
+            process.begin(is_autoloaded=True)
     except Exception as error:
         _say(f"cannot record: {type(error).__name__}: {error}")
 

@@ -164,6 +164,13 @@ def test_recording_on_request_of_the_environment(tmp_path: Path):
     assert functions(tmp_path) == ["f"]
 
 
+def test_a_rank_is_compared_from_the_end_of_the_import_on(tmp_path: Path):
+    source = "print('RankHooks' in str(process._recording._installation._ranks))"
+    source = f"from dynascope.agent.recorder import process; {source}"
+    done = run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1", RANK="0", WORLD_SIZE="2")
+    assert done.stdout == "True\n", done.stderr
+
+
 @pytest.mark.parametrize("option, environment", [("--no-graphs", {}), (None, {"DYNASCOPE_RECORD": "facts"})])
 def test_graphs_are_left_out_where_they_are_not_wanted(tmp_path: Path, option: str | None, environment: dict[str, str]):
     source = "compiled()\nif __name__ == '__main__': os.system(f'{sys.executable} -c \"import torch, program\"')"

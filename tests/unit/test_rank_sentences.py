@@ -363,6 +363,25 @@ def test_a_value_on_the_stack_is_the_result_of_the_call() -> None:
     assert difference.endswith(" The result of the call there is 4.0 in rank 1, and 2.0 in rank 0.")
 
 
+def test_what_follows_a_graph_break_takes_the_result_of_its_line() -> None:
+    def of(value: str, after: int) -> PartOfCall:
+        code = [f"L['___stack0'][2] == {value}"]
+        guard = model.Guard(path=PATH, line=15, expression="L['___stack0'][2]", kind="EQUALS_MATCH", code=code)
+        return part([12, 15, after], [], [guard])
+
+    difference = told(of("0", 16), of("2", 17)).difference
+    assert difference.endswith(" Element 2 of the result of line 12 is 0 in rank 1, and 2 in rank 0.")
+
+
+def test_a_guard_on_none_is_told_with_that_on_a_number_which_is_made_elsewhere() -> None:
+    def of(value: str, kind: str, line: int, after: int) -> PartOfCall:
+        guard = model.Guard(path=PATH, line=line, expression="L['last']", kind=kind, code=[f"L['last'] {value}"])
+        return part([12, 13, after, 16], [], [guard])
+
+    difference = told(of("is None", "CONSTANT_MATCH", 13, 14), of("== 4", "EQUALS_MATCH", 16, 15)).difference
+    assert difference.endswith(" last is None in rank 1, and 4 in rank 0.")
+
+
 def test_a_value_that_one_side_reads_leads_to_a_branch() -> None:
     code = ["G['settings']['scale'] == 2.0"]
     guard = model.Guard(path=PATH, line=12, expression="G['settings']['scale']", kind="CONSTANT_MATCH", code=code)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from dynascope.facts.branch import paths_at
-from dynascope.facts.comparison.differences import Difference
+from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 
 _HOOKS = re.compile(
     r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
 )
+_OF_PATH = re.compile(r"(len\(|keys of |elements of |names in )([^)]+)\)?")
+"""What a guard is about of an object: `len(fn[1].steps)`."""
 _POSSESSES = "have ", "lack "
 
 
@@ -74,8 +78,10 @@ def _as_written(known: tuple[str, str] | None, guard: Difference) -> tuple[str, 
     if known is None:
         return None
     subject = known[0].removesuffix(".group_name")  # of a process group whose ranks are told
+    of, path = (found[1], found[2]) if (found := _OF_PATH.fullmatch(subject)) else ("", subject)
     written = paths_at(guard.place.path, guard.place.line)
-    return next((each for each in written if subject.endswith(f".{each.partition('.')[2]}")), subject), known[1]
+    path = next((each for each in written if "." in each and path.endswith(f".{each.partition('.')[2]}")), path)
+    return f"len({path})" if of == "len(" else f"{of}{path}", known[1]
 
 
 def value_wanted(code: str | None) -> tuple[str, str] | None:
@@ -86,3 +92,22 @@ def value_wanted(code: str | None) -> tuple[str, str] | None:
             is_member = subject.kind == "identity" and not clause.startswith("be the same ")
             return readable(subject.expression) if is_member else subject.text, clause
     return None
+
+
+def of_both(comparison: Comparison, guard: Difference) -> Difference:
+    """Return a guard of one side with the other side's guard on the same source, if it has one.
+
+    That of `None` is made where it is read, and that of a number where it is used.
+    """
+    if guard.kind != "guard" or None not in (guard.left, guard.right):
+        return guard
+    source = guard.subject.partition(" ")[2]
+    other = comparison.left if guard.left is None else comparison.right
+    of_source = (
+        each.text
+        for line in other.lines
+        for each in line.decisions
+        if each.kind == "guard" and each.subject.partition(" ")[2] == source and value_wanted(each.text) is not None
+    )
+    found = next(of_source, None)
+    return structs.replace(guard, **{"left" if guard.left is None else "right": found}) if source else guard

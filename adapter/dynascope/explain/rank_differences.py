@@ -10,7 +10,7 @@ from msgspec import structs
 
 from dynascope.explain.comparison import sentence
 from dynascope.explain.divergences import alone, other_collective, other_gradients
-from dynascope.explain.guard_differences import guard_told, read_by_one, value_wanted
+from dynascope.explain.guard_differences import guard_told, of_both, read_by_one, value_wanted
 from dynascope.explain.guards import plain
 from dynascope.explain.problem import named, sentence_of, where
 from dynascope.explain.traced_values import placements_told, read_in_branch, sizes_told, valued
@@ -36,7 +36,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import verb_of
 
-_OF_STACK = re.compile(r"___stack\d+")
+_OF_STACK = re.compile(r"___stack\d+(?:\[(?P<element>\d+)\])?")
 """A value on the stack, which what follows a graph break takes."""
 
 Calls = tuple[Collective | None, Collective | None]
@@ -290,10 +290,16 @@ def _cause_told(
     told = guard_told(cause, names, is_condition) if cause.kind == "guard" else sentence(comparison, cause)
     if told is None:
         return None
-    told = _OF_STACK.sub("The result of the call there", told)
     *_, at = _stack_at(comparison.left, cause)
     *_, parts = _stack_at(comparison.left, difference)
+    told = _OF_STACK.sub(lambda found: _result(found, comparison.left.lines[0].place.line, parts.line), told)
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
+
+
+def _result(found: re.Match[str], line: int, here: int) -> str:
+    """Return in words what follows a graph break takes from the line of the break."""
+    result = "result of the call there" if line == here else f"result of line {line}"
+    return f"Element {element} of the {result}" if (element := found["element"]) else f"The {result}"
 
 
 def _at_users_line(comparison: Comparison, guard: Difference) -> Difference:
@@ -345,7 +351,7 @@ def _past_library(comparison: Comparison, difference: Difference) -> Difference:
 
 def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Difference]:
     """Yield the conditions of a line that differ, then other names in it, the latest first."""
-    yield from (each for each in difference.because if each.kind == "guard")
+    yield from (of_both(comparison, each) for each in difference.because if each.kind == "guard")
     *_, at = _stack_at(comparison.left, difference)
     read = {*words_at(at.path, at.line), *words_at(difference.place.path, difference.place.line)}
     before = _decided_before(comparison, difference)
@@ -353,12 +359,13 @@ def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Diff
     there = [each for each in there if each.kind != "guard" or each.subject != difference.subject]
     # what the line itself gives a name may follow from the way that it goes
     earlier = [each for each in there if each.kind == "guard" or each.row < difference.row]
-    yield from sorted(earlier, key=lambda each: -each.row)
+    yield from sorted(earlier, key=lambda each: (is_of_library(each.place.path), -each.row))
 
 
 def _decided_before(comparison: Comparison, difference: Difference) -> Iterator[Difference]:
     """Yield values and guards of both sides that differ, those of the line itself last."""
-    both = [each for each in comparison.decided if each is not difference and None not in (each.left, each.right)]
+    decided = (of_both(comparison, each) for each in comparison.decided if each is not difference)
+    both = [each for each in decided if None not in (each.left, each.right)]
     yield from (each for each in both if each.row < difference.row)
     yield from (each for each in both if each.row == difference.row)
 

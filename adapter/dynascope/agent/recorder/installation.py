@@ -52,8 +52,11 @@ class Receiver(Protocol):
 class RecorderInstallation:
     """A recorder in a program that may not have imported torch yet; nothing here imports it before the program does."""
 
-    def __init__(self, receiver: Receiver, board: Board, what: str = "") -> None:
-        """Record FACTS_ONLY, GUARD_COSTS, or for "" what is recorded by default."""
+    def __init__(self, receiver: Receiver, board: Board, what: str = "", is_autoloaded: bool = False) -> None:
+        """Record FACTS_ONLY, GUARD_COSTS, or for "" what is recorded by default.
+
+        `is_autoloaded`: whether torch calls this at the end of its import, on the thread that imports it.
+        """
         self.recorder: Recorder | None = None
         self._receiver = receiver
         self._board = board
@@ -61,8 +64,12 @@ class RecorderInstallation:
         self._lock = threading.Lock()
         self._is_removed = False
         self._ranks: RankHooks | None = None
-        # ranks may part before one of them compiles anything
-        self._torch_not_yet_imported = when_imported("torch", self._install_ranks) if _is_started_as_rank() else None
+        self._torch_not_yet_imported: Callable[[], None] | None = None
+        if _is_started_as_rank():  # ranks may part before one of them compiles anything
+            if is_autoloaded:  # a thread that waits for the import would miss the first collectives
+                self._install_ranks()
+            else:
+                self._torch_not_yet_imported = when_imported("torch", self._install_ranks)
         self._not_yet_imported = when_imported(DYNAMO, self._install)
 
     def remove(self) -> None:

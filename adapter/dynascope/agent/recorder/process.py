@@ -51,9 +51,12 @@ _abandoned: list[Writer] = []
 """Writers of parent processes: closing one in a forked child would drop the parent's locks."""
 
 
-def begin() -> None:
-    """Record every compile from now on; a second call does nothing. Never imports torch."""
-    _begun().begin()
+def begin(is_autoloaded: bool = False) -> None:
+    """Record every compile from now on; a second call does nothing. Never imports torch.
+
+    `is_autoloaded`: whether torch calls it, at the end of its own import.
+    """
+    _begun().begin(is_autoloaded)
 
 
 def is_asked() -> bool:
@@ -142,13 +145,13 @@ class _Recording:
         self._board = Board()
         self._sources = ImportedSources()
 
-    def begin(self) -> None:
+    def begin(self, is_autoloaded: bool = False) -> None:
         if not self.is_on:
             self.is_on = True
             self._board.open()
             self._sources.begin()
             collector.prepare()
-            self._installation = RecorderInstallation(self, self._board, self.what)
+            self._installation = RecorderInstallation(self, self._board, self.what, is_autoloaded)
 
     def recorded(self) -> ProcessRecording:
         run = self._writer.run if self._writer is not None else None

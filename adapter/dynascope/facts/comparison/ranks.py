@@ -16,7 +16,7 @@ from dynascope.facts import model
 from dynascope.facts.comparison.called import Splits
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
 from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, value_read
-from dynascope.facts.comparison.recorded import traced
+from dynascope.facts.comparison.recorded import traced, without_address
 from dynascope.facts.comparison.trail import TracedCompile, TracedLine, Trail
 from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import ranks_text
@@ -40,7 +40,6 @@ _TOLD_GUARDS = (
 )
 """Kinds of guards on a value that another rank could have."""
 _NAME_OF_GROUP = re.compile(r"(\.group_name == )'(\w+)'")
-_ADDRESS = re.compile(r", \d+\)(?=, type=)")
 _OF_MEMBER = re.compile(r"type=<[\w.]+: ")
 """What is written of a member of an enumeration: `type=<Mode.SYNC: `."""
 
@@ -160,7 +159,7 @@ def _comparable(guard: model.Guard, groups: Mapping[str, Sequence[int]]) -> mode
     """Return a guard without addresses, and with the ranks of a process group for its name."""
     if guard.kind not in _TOLD_GUARDS and not any(map(_OF_MEMBER.search, guard.code)):
         return model.Guard(path="", line=0, expression="", kind="", code=[])
-    without = (_ADDRESS.sub(", 0)", each) for each in guard.code)
+    without = map(without_address, guard.code)
     return structs.replace(guard, code=[_NAME_OF_GROUP.sub(partial(_ranks_of, groups), each) for each in without])
 
 

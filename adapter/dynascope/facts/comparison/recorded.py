@@ -15,6 +15,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import reason, same_value
 
 _NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
+_ADDRESS = re.compile(r", \d+\)(?=, type=)")
 _SHOWN = 12
 _OTHER_FUNCTION = "{} is a compile of {}, {} one of {}: only compiles of one function can be compared."
 
@@ -72,7 +73,8 @@ def compared(reader: Reader, left: model.Compile, right: model.Compile, names: S
     left_name, right_name = names or (left.compile_id, right.compile_id)
     if _function(left) != _function(right):
         raise NotComparable(_OTHER_FUNCTION.format(left_name, left.function, right_name, right.function))
-    sides = [_of_store(reader, each, name) for each, name in ((left, left_name), (right, right_name))]
+    is_of_ranks = left.run != right.run
+    sides = [_of_store(reader, each, name, is_of_ranks) for each, name in ((left, left_name), (right, right_name))]
     facts = reader.compile(right.id)
     failed = facts.recompiles if facts is not None else []
     return Compared(
@@ -181,7 +183,7 @@ def _function(compile: model.Compile) -> tuple[object, ...]:
     return compile.path, compile.function, compile.line, compile.resumes_at
 
 
-def _of_store(reader: Reader, compile: model.Compile, name: str) -> TracedCompile:
+def _of_store(reader: Reader, compile: model.Compile, name: str, without_addresses: bool = False) -> TracedCompile:
     trails = reader.trails(compile.id)
     if not trails:
         why = "Dynamo did not trace it, or it was imported from a log"
@@ -190,7 +192,16 @@ def _of_store(reader: Reader, compile: model.Compile, name: str) -> TracedCompil
     attempt = max(trails) if wanted is None or wanted["attempt"] is None else int(wanted["attempt"])
     if attempt not in trails:
         raise NotComparable(f"There is no attempt {name}: those of this compile are {min(trails)} to {max(trails)}.")
-    return traced(name, trails[attempt], reader.compile(compile.id) if attempt == max(trails) else None)
+    facts = reader.compile(compile.id) if attempt == max(trails) else None
+    if facts is not None and without_addresses:
+        guards = [structs.replace(each, code=[*map(without_address, each.code)]) for each in facts.guards]
+        facts = structs.replace(facts, guards=guards)
+    return traced(name, trails[attempt], facts)
+
+
+def without_address(code: str) -> str:
+    """Return the code of a guard without the address of an object."""
+    return _ADDRESS.sub(", 0)", code)
 
 
 def _lines(trail: Trail) -> list[TracedLine]:
