@@ -12,7 +12,7 @@ from dynascope.facts.comparison.called import (
     first_reordered,
     of_parameter,
 )
-from dynascope.facts.comparison.plain_branches import PlainBranch
+from dynascope.facts.comparison.plain_branch import PlainBranch
 from dynascope.facts.user_stack import UserFrame
 from msgspec import structs
 

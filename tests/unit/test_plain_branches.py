@@ -13,7 +13,8 @@ import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
 from dynascope.explain.plain_differences import fsdp_difference, plain_difference, skipped_before
-from dynascope.facts.comparison.plain_branches import FSDP_SETTINGS, FrameValues, branches_apart
+from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, FrameValues
+from dynascope.facts.comparison.plain_branches import branches_apart
 from dynascope.facts.comparison.plain_reads import elements_read, names_read
 from dynascope.facts.user_stack import UserFrame
 from torch.distributed.device_mesh import init_device_mesh

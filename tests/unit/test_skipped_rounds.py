@@ -13,7 +13,7 @@ from dynascope.agent.ranks.loop_rounds import LoopRounds
 from dynascope.explain.divergences import other_reductions
 from dynascope.explain.plain_differences import plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, Round, first_difference, first_reduced_apart
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branch import FrameValues
 from dynascope.facts.comparison.plain_reads import assigned_in, counted_at, names_read
 from dynascope.facts.user_stack import UserFrame
 

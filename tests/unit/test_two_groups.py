@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynascope.agent.ranks.two_groups import told_of_two_groups, waiting_for
 from dynascope.facts.comparison.called import Called, CalledInGroup
-from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branch import FrameValues, ValuesAt
 from dynascope.facts.user_stack import UserFrame
 
 GROUPS = {"0": (0, 1, 2, 3), "1": (2, 3)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dynascope.explain.problem import Place, Problem, fitting, sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.comparison.called import ENDED, Called, Round
-from dynascope.facts.comparison.plain_branches import PlainBranch
+from dynascope.facts.comparison.plain_branch import PlainBranch
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable
 from dynascope.facts.user_stack import UserFrame

@@ -11,7 +11,7 @@ from dynascope.explain.divergences import SKIPS
 from dynascope.explain.problem import sentence_of, where
 from dynascope.facts import model
 from dynascope.facts.comparison.called import Round
-from dynascope.facts.comparison.plain_branches import (
+from dynascope.facts.comparison.plain_branch import (
     DTENSOR,
     FSDP_SETTINGS,
     PROCESS_GROUP,
@@ -19,10 +19,10 @@ from dynascope.facts.comparison.plain_branches import (
     FrameValues,
     Kind,
     PlainBranch,
-    branches_apart,
-    operands,
 )
+from dynascope.facts.comparison.plain_branches import branches_apart
 from dynascope.facts.comparison.plain_evaluation import is_object
+from dynascope.facts.comparison.plain_operands import operands
 from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
 from dynascope.facts.comparison.raised_errors import handlers_apart
 from dynascope.facts.comparison.skipped_rounds import skipping_round

@@ -25,7 +25,7 @@ from dynascope.facts import checked_memory, store
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import NewestCall, decode_call, encode_call, whole_calls
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branch import ValuesAt
 from dynascope.facts.launches import LAUNCH_VARIABLE
 
 _RESTARTS_VARIABLE = "TORCHELASTIC_RESTART_COUNT"

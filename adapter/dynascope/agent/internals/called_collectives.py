@@ -12,7 +12,7 @@ import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
 from dynascope.facts.comparison.called import TENSORS, Splits
-from dynascope.facts.comparison.plain_branches import RESHARDS
+from dynascope.facts.comparison.plain_branch import RESHARDS
 
 _EQUAL_SIZES = re.compile(
     r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from dynascope.facts.comparison.plain_branches import DTENSOR, PROCESS_GROUP
+from dynascope.facts.comparison.plain_branch import DTENSOR, PROCESS_GROUP
 from dynascope.rank_names import named_ranks, ranks_text
 
 _PLACEMENTS = "torch.distributed.tensor.placement_types"

@@ -31,7 +31,7 @@ from dynascope.agent.ranks.frame_values import ValuesAtCalls, values_of_thread
 from dynascope.agent.ranks.left_collectives import LeftCollectives
 from dynascope.agent.ranks.newest_calls import NewestCalls, newest_of
 from dynascope.agent.ranks.two_groups import told_of_two_groups, waiting_for
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branch import ValuesAt
 from dynascope.facts.model import Divergence
 
 _MOST_PATIENCE = 5.0

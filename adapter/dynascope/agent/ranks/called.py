@@ -22,7 +22,7 @@ from dynascope.agent.ranks.loop_rounds import LoopRounds
 from dynascope.agent.ranks.peer_exchanges import PeerExchanges
 from dynascope.facts.comparison.called import Called, CalledInGroup
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES
-from dynascope.facts.comparison.plain_branches import FSDP_SETTINGS, FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, FrameValues, ValuesAt
 from dynascope.facts.ended_ranks import RankFile
 from dynascope.facts.user_stack import UserFrame
 

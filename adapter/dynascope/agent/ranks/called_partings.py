@@ -27,7 +27,7 @@ from dynascope.facts.comparison.newest_calls import (
     unmatched_pairs,
 )
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES, first_unlike, waiting_for_each_other
-from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branch import FrameValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
 from dynascope.facts.user_stack import UserFrame

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from dynascope.agent.program.user_code import has_file, is_users, path_of
 from dynascope.explain.details import is_torch
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branch import FrameValues
 from dynascope.facts.comparison.ranks import Collective, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 

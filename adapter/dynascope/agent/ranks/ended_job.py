@@ -14,7 +14,8 @@ from dynascope.explain.plain_differences import skipped_before
 from dynascope.explain.rank_differences import compiled_apart
 from dynascope.facts.comparison.called import CalledInGroup, first_at_other_lines, first_reordered
 from dynascope.facts.comparison.newest_calls import NewestCall, PairOfCalls, called_in_graph, pairs_at, unpacked
-from dynascope.facts.comparison.plain_branches import ValuesAt, decides_elements
+from dynascope.facts.comparison.plain_branch import ValuesAt
+from dynascope.facts.comparison.plain_operands import decides_elements
 from dynascope.facts.comparison.plain_reads import elements_read
 from dynascope.facts.comparison.ranks import PartName
 from dynascope.facts.ended_ranks import EndedRank, compiled_by, read_ended

@@ -17,7 +17,7 @@ from dynascope.agent.ranks.frame_values import values_in
 from dynascope.agent.ranks.newest_calls import NewestCalls, left_of
 from dynascope.facts.comparison.called import DESTROYED, ENDED, Called, CalledInGroup
 from dynascope.facts.comparison.newest_calls import packed
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branch import ValuesAt
 from dynascope.facts.ended_ranks import EndedRank, EndError, RankFile, RankProcess, folder_of_launch
 from dynascope.facts.user_stack import UserFrame
 

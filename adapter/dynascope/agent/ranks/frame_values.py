@@ -24,7 +24,7 @@ from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
 from dynascope.agent.ranks.object_classes import with_article
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branch import FrameValues
 from dynascope.facts.comparison.plain_reads import names_read
 
 _MOST_NAMES = 48

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from dynascope.facts.comparison.called import CalledInGroup
-from dynascope.facts.comparison.plain_branches import ValuesAt
+from dynascope.facts.comparison.plain_branch import ValuesAt
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(CalledInGroup).decode

@@ -10,7 +10,7 @@ from msgspec import structs
 from dynascope.explain import divergences
 from dynascope.explain.plain_differences import plain_difference
 from dynascope.facts.comparison.called import Called, CalledInGroup, waiting_in_two_groups
-from dynascope.facts.comparison.plain_branches import FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branch import FrameValues, ValuesAt
 from dynascope.facts.model import Divergence
 from dynascope.rank_names import ranks_text
 

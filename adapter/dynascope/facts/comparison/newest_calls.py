@@ -10,7 +10,8 @@ import msgspec
 from msgspec import structs
 
 from dynascope.facts.comparison.called import Called, kinds_of
-from dynascope.facts.comparison.plain_branches import FrameValues
+from dynascope.facts.comparison.plain_branch import FrameValues
+from dynascope.facts.comparison.plain_code import is_same_function
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 from dynascope.facts.user_stack import UserFrame
 
@@ -120,7 +121,7 @@ def called_in_graph(called: Called, group: str, calls: Sequence[NewestCall]) -> 
         for part in (part for call in calls for part in call.parts):
             for each in part.collectives:
                 inner = [_unqualified(one) for one in each.stack]
-                begins = next((place for place, one in enumerate(inner) if _is_same(one, frame)), None)
+                begins = next((place for place, one in enumerate(inner) if is_same_function(one, frame)), None)
                 if each.group == group and begins is not None:
                     stack = (*called.stack[:at], *inner[begins:])
                     is_alike = kinds_of([each.operation]) & kinds_of([called.operation]) and stack == called.stack
@@ -145,10 +146,6 @@ def _called_in_only_graph(called: Called, group: str, calls: Iterable[NewestCall
 
 def _unqualified(frame: UserFrame) -> UserFrame:
     return structs.replace(frame, function=frame.function.rpartition(".")[2])
-
-
-def _is_same(one: UserFrame, other: UserFrame) -> bool:
-    return (one.path, one.function) == (other.path, other.function)
 
 
 def _breaks_at(part: PartOfCall, frame: UserFrame) -> bool:

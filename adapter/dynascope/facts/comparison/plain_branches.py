@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Literal, NamedTuple
 
-from msgspec import Struct
-
+from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
 from dynascope.facts.comparison.plain_code import (
     Branching,
-    Entering,
     Function,
     Loop,
-    Step,
     branches_of,
     condition_of,
     function_at,
@@ -22,84 +17,15 @@ from dynascope.facts.comparison.plain_code import (
     head_of,
     is_in_loop,
     is_inside,
+    is_same_function,
     leaves,
     names_in,
     statements_of,
     way_of,
 )
-from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, elements_read, noted_by, read_at, settings_in
+from dynascope.facts.comparison.plain_operands import at_one_line
+from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, noted_by, settings_in
 from dynascope.facts.user_stack import UserFrame
-
-Kind = Literal[
-    "condition", "loop", "break", "skips", "passes", "elements", "noted", "except", "with", "call", "operand", "setting"
-]
-"""`loop`: one that a rank has left; `break`: a condition that leaves it; `skips`: one that goes on with its next
-element; `passes`: one that may have done so in the rank that has left the loop; `elements`: a loop around the line,
-for how many elements it has; `noted`: a condition that counts in a variable how often it is true; `except`: a
-handler of an error that only some ranks meet; `with`: a context; `call`: the line itself, of both ranks; `operand`:
-the line of one, for a process group or a DTensor that it reads; `setting`: a statement in a loop, for an attribute
-or element that it reads."""
-
-PROCESS_GROUP = "the process group"
-"""The text of a process group begins so."""
-DTENSOR = "a DTensor"
-"""The text of a DTensor begins so."""
-FSDP_SETTINGS = "fully_shard"
-"""In place of a function: the values are settings of FSDP2's parameters.
-
-By a parameter's name alone it is its `requires_grad`, of which only False is told.
-"""
-RESHARDS = "reshard_after_forward"
-"""The argument of `fully_shard` (2.6), kept by a module's first parameter: `layers.0.weight.reshard_after_forward`."""
-
-
-class FrameValues(Struct, array_like=True):
-    """The values that the code of a function reads, in a frame of a rank that waits in a collective."""
-
-    path: str
-    function: str
-    values: dict[str, str]
-    objects: list[dict[str, str]] = []
-    """For each caller, the nearest first, its names for objects that are local variables here: `guard` for `self`."""
-
-
-class ValuesAt(Struct, array_like=True):
-    """The values in the frames of a rank as it begins a collective, or where it waits, or has failed."""
-
-    group: str
-    place: tuple[str, int, int] | None
-    """The place of the collective in the process group; None for the last one."""
-    frames: list[FrameValues]
-    """The innermost first."""
-
-
-class PlainBranch(NamedTuple):
-    """A statement that may part two ranks."""
-
-    path: str
-    line: int
-    function: str
-    text: str
-    """`step % every == 0`, or of a loop `for batch in loader`."""
-    reads: list[str]
-    """The names that it reads: `self.step`, `config['every']`."""
-    kind: Kind
-    is_true: tuple[bool, bool] | None
-    """Whether it is true in each rank, or whether each is in the loop; None where the lines do not tell."""
-    side: int | None = None
-    """The rank, 0 or 1 of the two, that alone is in this function; None if both are."""
-    elements: str = ""
-    """The expression over which a `for` loop iterates: `loader`."""
-    goes_on: str = ""
-    """For a condition that leaves a loop: an expression that is true except in the last iteration."""
-    assigned: frozenset[str] | None = None
-    """The names that the loop around it assigns; the rank that is not `side` is in a later round. None in no round."""
-    inside: str = ""
-    """The function that has been called there, and has returned, in which the statement is; "" for `function`."""
-    is_only: bool = False
-    """Whether nothing else has kept a rank from calling in a round of a loop."""
-    handler: tuple[int, str] | None = None
-    """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
 
 def branches_apart(
@@ -116,7 +42,7 @@ def branches_apart(
     frames = ours[at[0]], theirs[at[1]]
     if frames[0].line == frames[1].line:
         if at == (len(ours) - 1, len(theirs) - 1):
-            return [*_at_one_line(ours[: at[0] + 1])]
+            return [*at_one_line(ours[: at[0] + 1])]
         # the line calls a function that one rank has left, or both are in different ones
         return [*in_callees(ours[at[0] + 1 :], 0), *in_callees(theirs[at[1] + 1 :], 1)]
     lines = frames[0].line, frames[1].line
@@ -125,7 +51,7 @@ def branches_apart(
         return []
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
     callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
-    met = next((before[place:] for place, each in enumerate(before) if _is_same(each, frames[0])), ())
+    met = next((before[place:] for place, each in enumerate(before) if is_same_function(each, frames[0])), ())
     is_later = [_is_later((each, *below), met) for each, below in zip(frames, callees, strict=True)]
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
@@ -153,23 +79,18 @@ def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:
         return False
     inner = (pair for pair in zip(frames[1:], met[1:], strict=False) if pair[0].line != pair[1].line)
     one, other = next(inner, (None, None))
-    return one is None or other is None or not _is_same(one, other) or one.line < other.line
+    return one is None or other is None or not is_same_function(one, other) or one.line < other.line
 
 
 def last_alike(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> tuple[int, int] | None:
     """Return the places of the last frames that are of one function in both ranks."""
-    both = [(i, j) for i, our in enumerate(ours) for j, their in enumerate(theirs) if _is_same(our, their)]
+    both = [(i, j) for i, our in enumerate(ours) for j, their in enumerate(theirs) if is_same_function(our, their)]
     if not both:
         return None
     i, j = both[0]
     while ours[i].line == theirs[j].line and (i + 1, j + 1) in both:
         i, j = i + 1, j + 1
     return i, j
-
-
-def _is_same(one: UserFrame, other: UserFrame) -> bool:
-    """Whether two lines are of one function."""
-    return (one.path, one.function) == (other.path, other.function)
 
 
 def _in_function(function: Function, lines: tuple[int, int]) -> tuple[list[ast.If], list[Loop], list[ast.If]]:
@@ -254,30 +175,6 @@ def settings_of(loop: Loop | Function, frame: UserFrame) -> Iterator[PlainBranch
             yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "setting", None)
 
 
-def decides_elements(frame: UserFrame, may_skip: bool) -> PlainBranch | None:
-    """Return what decides for which element of a loop a line is reached.
-
-    It is the loop, or a condition that skips elements, if that may be; None without a loop.
-    """
-    way = way_of(frame)
-    skipping = [*_skipping(way, frame)] if may_skip else []
-    return next(iter([*skipping[-1:], *_loop_of_element(way, frame)]), None)
-
-
-def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
-    """Yield the lines at which each rank calls its collective, where they are not one line."""
-    if not ours or not theirs or ours[-1] == theirs[-1]:
-        return
-    for side, (frame, others) in enumerate(((ours[-1], theirs), (theirs[-1], ours))):
-        is_alone = not any(_is_same(frame, other) for other in others)
-        yield _call(frame, way_of(frame))._replace(kind="operand", side=side if is_alone else None)
-
-
-def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
-    reads = [*dict.fromkeys(read_at([step.node for step in way]))]
-    return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)
-
-
 def _leaving(loop: Loop, frame: UserFrame) -> Iterator[PlainBranch]:
     for node in _breaks(loop):
         yield branch_of(node, frame, None)._replace(kind="break")
@@ -337,64 +234,3 @@ def _goes_on(block: Sequence[ast.stmt], may_return: bool = False) -> bool:
 
 def _head(handler: ast.ExceptHandler) -> str:
     return f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
-
-
-def _at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
-    """Yield what may give ranks other operands at one line, the innermost function first."""
-    for frame in reversed(frames):
-        way = way_of(frame)
-        of_line = _skipping(way, frame), _loop_of_element(way, frame), _assigning(way, frame), _contexts(way, frame)
-        yield from chain(*of_line)
-        call = _call(frame, way)
-        if frame is not frames[-1]:  # a rank passes its number to its own functions by right
-            call = call._replace(reads=[name for name in call.reads if "rank" not in name])
-        yield call
-
-
-def _assigning(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the conditions before a line that assign a name that it reads, the nearest first."""
-    function = function_at(frame.path, [frame.line])
-    read = {*read_at([step.node for step in way])}
-    before = branches_of(function) if function is not None and read else []
-    for node in reversed(before):
-        if isinstance(node, ast.If) and (node.end_lineno or node.lineno) < frame.line:
-            assigned = (each for each in statements_of(node) if isinstance(each, ast.Assign | ast.AugAssign))
-            if any(ast.unparse(target) in read for each in assigned for target in _targets(each)):
-                yield branch_of(node, frame, None)
-
-
-def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
-
-
-def _loop_of_element(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the innermost loop around a line that reads an element of it."""
-    loop = next((node for node, is_true in reversed(way) if isinstance(node, ast.For) and is_true), None)
-    if loop is not None and elements_read(frame.path, frame.line):
-        yield branch_of(loop, frame, None)._replace(kind="elements")
-
-
-def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the conditions that skip elements of a loop, with the names of its elements."""
-    targets: list[str] = []
-    for node, _ in way:
-        if isinstance(node, ast.For):
-            targets = [*bound_at(node)]
-        elif isinstance(node, ast.If) and targets and any(isinstance(each, ast.Continue) for each in node.body):
-            yield PlainBranch(frame.path, node.lineno, frame.function, ast.unparse(node.test), targets, "skips", None)
-
-
-def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    for node, _ in reversed(way):
-        if isinstance(node, Entering):
-            reads = [*dict.fromkeys(bound_at(node))]
-            yield PlainBranch(frame.path, node.lineno, frame.function, head_of(node), reads, "with", None)
-
-
-def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
-    is_loop = isinstance(node, Loop)
-    text = head_of(node) if is_loop else ast.unparse(condition_of(node))
-    reads = [*dict.fromkeys(names_in(condition_of(node)))]
-    kind: Kind = "loop" if is_loop else "condition"
-    elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
-    return PlainBranch(frame.path, node.lineno, frame.function, text, reads, kind, is_true, elements=elements)

@@ -103,6 +103,11 @@ def way_of(frame: UserFrame) -> list[Step]:
     return way_to(function, frame.line) if function is not None else []
 
 
+def is_same_function(one: UserFrame, other: UserFrame) -> bool:
+    """Whether two lines are of one function."""
+    return (one.path, one.function) == (other.path, other.function)
+
+
 def is_in_loop(frames: Sequence[UserFrame]) -> bool:
     """Whether a rank is in a loop of a function, and so may call from the same line again."""
     is_loop = bool(frames) and any(isinstance(step.node, Loop) and step.is_true for step in way_of(frames[0]))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dynascope.facts.comparison.plain_branches import PROCESS_GROUP
+from dynascope.facts.comparison.plain_branch import PROCESS_GROUP
 from dynascope.facts.operators import ARITHMETIC, COMPARISONS
 
 UNKNOWN: Any = object()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dynascope.facts.comparison.plain_branches import FrameValues, PlainBranch
+from dynascope.facts.comparison.plain_branch import FrameValues, PlainBranch
 from dynascope.facts.comparison.plain_evaluation import UNKNOWN, evaluated, is_object, length_of, text_of
 
 _ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")

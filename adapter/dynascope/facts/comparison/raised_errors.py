@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from dynascope.facts.comparison.plain_branches import PlainBranch, last_alike
+from dynascope.facts.comparison.plain_branch import PlainBranch
+from dynascope.facts.comparison.plain_branches import last_alike
 from dynascope.facts.comparison.plain_code import branches_of, module_at, statements_of, way_of
 from dynascope.facts.user_stack import UserFrame
 

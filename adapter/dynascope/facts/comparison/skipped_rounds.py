@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from dynascope.facts.comparison.called import Round
-from dynascope.facts.comparison.plain_branches import PlainBranch, branch_of, in_callees, settings_of
+from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
+from dynascope.facts.comparison.plain_branches import in_callees, settings_of
 from dynascope.facts.comparison.plain_code import way_of
 from dynascope.facts.comparison.plain_reads import assigned_in, counted_at
 from dynascope.facts.comparison.raised_errors import condition_of_error

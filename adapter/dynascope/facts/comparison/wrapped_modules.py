@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dynascope.facts.comparison.plain_branches import PlainBranch, branch_of
+from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
 from dynascope.facts.comparison.plain_code import condition_of, function_at, names_in
 from dynascope.facts.comparison.plain_reads import WrappingCall, branches_that_wrap, wrapping_calls
 from dynascope.facts.user_stack import UserFrame

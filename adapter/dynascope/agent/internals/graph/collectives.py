@@ -19,7 +19,7 @@ from dynascope.agent.internals.graph.redistributions import Redistribution, redi
 from dynascope.agent.internals.parameter_names import parameters_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_symbolic, is_tensor
 from dynascope.facts.comparison.called import Splits
-from dynascope.facts.comparison.plain_branches import DTENSOR
+from dynascope.facts.comparison.plain_branch import DTENSOR
 from dynascope.facts.comparison.ranks import Collective, in_backward
 from dynascope.facts.user_stack import UserFrame
 
