@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
 from dynascope.explain.plain_differences import fsdp_difference, plain_difference, skipped_before
-from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, FrameValues
+from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, EarlierCall, FrameValues
 from dynascope.facts.comparison.plain_branches import branches_apart
 from dynascope.facts.comparison.plain_reads import elements_read, names_read
 from dynascope.facts.user_stack import UserFrame
@@ -251,7 +251,9 @@ def told_of(
     values: tuple[list[FrameValues], list[FrameValues]],
     before: list[tuple[str, int]] = [],  # noqa: B006
 ) -> tuple[int, str] | None:
-    found = plain_difference((stack(path, *ours), stack(path, *theirs)), values, (0, 1), stack(path, *before))
+    found = plain_difference(
+        (stack(path, *ours), stack(path, *theirs)), values, (0, 1), EarlierCall(stack(path, *before))
+    )
     return None if found is None else (found.line, found.difference)
 
 
@@ -279,8 +281,8 @@ def test_the_collective_before_tells_which_comes_first(trainer: str) -> None:
     lines = [("fit", 5), ("step", 20), ("clip", 28)], [("fit", 10)]
     found = branches_apart(*(stack(trainer, *side) for side in lines))
     assert [each.function for each in found if each.kind != "setting"] == ["clip", "clip", "fit"]
-    after = stack(trainer, ("fit", 5), ("step", 21))
-    assert [each.function for each in branches_apart(*(stack(trainer, *side) for side in lines), after)] == ["fit"]
+    after = EarlierCall(stack(trainer, ("fit", 5), ("step", 21)))
+    assert branches_apart(*(stack(trainer, *side) for side in lines), after)[0].function == "fit"
 
 
 def test_what_leaves_a_loop_is_told_with_the_state_of_its_object(trainer: str) -> None:
@@ -558,7 +560,7 @@ call(1)
     path = str(tmp_path / "train.py")
     called = stack(path, ("<module>", 8), ("resume", 7), ("state", 4))
     met = stack(path, ("<module>", 8), ("resume", 6), ("weights", 2))
-    found = branches_apart(called, stack(path, ("<module>", 9)), met)
+    found = branches_apart(called, stack(path, ("<module>", 9)), EarlierCall(met))
     assert [each.text for each in found if each.kind == "loop"] == ["for each in optimizer.state"]
 
 
@@ -590,3 +592,26 @@ def f(x):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert names_read(str(tmp_path / "escapes.py"), 4) == ["x"]
+
+
+def test_of_a_loop_that_a_rank_has_left_values_at_the_collective_before_are_told(trainer: str) -> None:
+    stacks = stack(trainer, ("fit", 12)), stack(trainer, ("fit", 17))
+    then = frames(trainer, ("fit", {"skipped": "1"})), frames(trainer, ("fit", {"skipped": "8"}))
+    told = plain_difference(stacks, ([], []), (0, 1), EarlierCall(values=then))
+    assert told is not None and (told.line, told.difference) == (
+        11,
+        "Rank 0 is in the loop `while skipped < 9`, and rank 1 is not. "
+        "At the collective before, skipped is 1 in rank 0, and 8 in rank 1.",
+    )
+
+
+def test_a_handler_that_returns_is_told_where_nothing_else_leads_elsewhere(tmp_path: Path) -> None:
+    text = "def mean():\n    try:\n        score = ratio(a, b)\n    except ZeroDivisionError:\n        return 0\n"
+    (tmp_path / "metric.py").write_text(f"{text}    call()\n\ndef main():\n    mean()\n    call()\n")
+    path = str(tmp_path / "metric.py")
+    stacks = stack(path, ("main", 9), ("mean", 6)), stack(path, ("main", 10))
+    told = plain_difference(stacks, (frames(path, ("mean", {"a": "6", "b": "2"})), []), (0, 1))
+    assert told is not None and (told.line, told.difference) == (
+        4,
+        "`except ZeroDivisionError` has run in rank 1, and not in rank 0. a is 6 and b is 2 in rank 0.",
+    )

@@ -16,15 +16,17 @@ from dynascope.facts.comparison.plain_branch import (
     FSDP_SETTINGS,
     PROCESS_GROUP,
     RESHARDS,
-    FrameValues,
+    EarlierCall,
     Kind,
+    PairOfValues,
     PlainBranch,
 )
 from dynascope.facts.comparison.plain_branches import branches_apart
+from dynascope.facts.comparison.plain_code import changes_in
 from dynascope.facts.comparison.plain_evaluation import is_object
 from dynascope.facts.comparison.plain_operands import operands
 from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
-from dynascope.facts.comparison.raised_errors import handlers_apart
+from dynascope.facts.comparison.raised_errors import handlers_apart, leaving_handlers
 from dynascope.facts.comparison.skipped_rounds import skipping_round
 from dynascope.facts.comparison.wrapped_modules import wrapping
 from dynascope.facts.user_stack import UserFrame
@@ -48,14 +50,13 @@ _MORE_OFTEN: dict[Kind, str] = {
 """The sentences about statements that count in a variable how often they run."""
 _OF_MODULE = re.compile(r"\w+\.[\w.]*(?=.*\()")
 """The first parameter of FSDP2 that a collective takes."""
+_OF_GRADIENTS = "DistributedDataParallel's gradients"
 _PARAMETER = re.compile(r"[\w.]+")
 _TOLD = 2
 """How many values are told."""
 
 
-def fsdp_difference(
-    takes: tuple[str, str], values: tuple[Sequence[FrameValues], Sequence[FrameValues]], numbers: tuple[int, int]
-) -> str:
+def fsdp_difference(takes: tuple[str, str], values: PairOfValues, numbers: tuple[int, int]) -> str:
     """Say which settings of FSDP2's parameters differ in two ranks; "" if they are not known.
 
     `takes` are what the collectives take: `layers.1.weight, layers.1.bias (f32[272])`.
@@ -86,9 +87,9 @@ class _Told(NamedTuple):
 
 def plain_difference(
     stacks: tuple[Sequence[UserFrame], Sequence[UserFrame]],
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    values: PairOfValues,
     numbers: tuple[int, int],
-    before: Sequence[UserFrame] = (),
+    before: EarlierCall | None = None,
     is_proven: bool = False,
     takes: tuple[str, str] = ("", ""),
     are_stages: bool = False,
@@ -96,23 +97,27 @@ def plain_difference(
 ) -> model.RankDifference | None:
     """Return the statement of plain Python at which two ranks part that wait at these lines.
 
-    `values` are those that the code reads there, in both ranks, and `before` the lines at which both have called the
-    collective before, and `takes` what their collectives take. `are_stages`: they send to each other, and part by right
-    where their numbers do. `rounds` are those of a loop in which they are; None if they are in the same rounds. None
-    where no statement is known to decide it, or, if it has to be proven, where what it reads is not known to differ.
+    `values` are those that the code reads there, in both ranks, `before` is the collective that both have called, and
+    `takes` what their collectives take. `are_stages`: they send to each other, and part by right where their numbers
+    do. `rounds` are those of a loop in which they are; None if they are in the same rounds. None where no statement is
+    known to decide it, or, if it has to be proven, where what it reads is not known to differ.
     """
     if numbers[0] > numbers[1]:  # the lower rank is told first
         stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
         rounds = rounds and rounds[::-1]
+        if before is not None:
+            before = before._replace(values=before.values[::-1], is_anew=before.is_anew[::-1])
     parameters = [_OF_MODULE.match(each) for each in takes]
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
     branches = [*_skipping(stacks, rounds), *handlers_apart(*stacks)]
-    branches += [*branches_apart(*stacks, before), *operands(*stacks)]
-    branches += wrapping(stacks[0]) if None not in parameters and takes[0] != takes[1] else []
+    branches += [*branches_apart(*stacks, before), *leaving_handlers(*stacks), *operands(*stacks)]
+    are_wrapped = None not in parameters or any(_OF_GRADIENTS in each for each in takes)
+    branches += wrapping(stacks[0]) if are_wrapped and takes[0] != takes[1] else []
     if are_stages:
         branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
-    told = [each for branch in branches if (each := _told(branch, values, names, are_of_others)) is not None]
+    then = before.values if before is not None else ((), ())
+    told = [each for branch in branches if (each := _told(branch, values, names, are_of_others, then)) is not None]
     known = [each for each in told if each.is_proven]
     if not (known or is_proven):
         known = [each for each in told[:1] if each.itself]
@@ -135,7 +140,7 @@ def _skipping(
 
 def skipped_before(
     callers: tuple[Sequence[UserFrame], Sequence[UserFrame]],
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    values: PairOfValues,
     numbers: tuple[int, int],
 ) -> model.RankDifference | None:
     """Return the handler or condition that has skipped more in one of two ranks.
@@ -172,19 +177,20 @@ def _placed(
 
 def _told(
     branch: PlainBranch,
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]],
+    values: PairOfValues,
     names: tuple[str, str],
     are_of_others: bool,
+    before: PairOfValues = ((), ()),
 ) -> _Told | None:
     """Return what is said of a statement; None where it is known not to part the ranks.
 
-    `are_of_others`: the collectives are known to be of other modules.
+    `are_of_others`: the collectives are known to be of other modules. `before` are values at the collective before.
     """
     read = values_read(branch, values)
     if branch.goes_on and read.truth(branch.side or 0, branch.goes_on) is not True:
         return None
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
-    differing = _differing(branch, read)
+    differing = _differing(branch, read, names)
     if branch.kind == "setting" and all(_FLOAT.fullmatch(read.sides[0][name]) for name in differing):
         return None  # clocks and losses differ by right
     if branch.kind == "elements":
@@ -193,22 +199,16 @@ def _told(
     counts = [read.elements(side, branch.elements) for side in (0, 1)]
     is_counted = len({*counts}) == 2 and None not in counts
     is_decided = len({*truths}) == 2 and None not in truths
+    if branch.kind == "loop" and branch.elements and len({*counts}) == 1 and None not in counts:
+        return None
     is_alike = branch.kind == "condition" and branch.side is None and len({*truths}) == 1 and None not in truths
     is_proven = branch.is_only or is_skipped or is_counted or is_decided or (bool(differing) and not is_alike)
     if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
         return None
-    shown = [
-        f"{each} is {read.sides[0][each]} in {names[0]}, and {read.sides[1][each]} in {names[1]}."
-        for each in differing[:_TOLD]
-    ]
-    if is_counted and branch.elements not in differing:
-        shown = [f"`{branch.elements}` has {counts[0]} elements in {names[0]}, and {counts[1]} in {names[1]}."]
-    elif branch.kind == "loop" and not shown:
-        shown = [
-            f"{name} is {one} in {names[0]}, and {other} in {names[1]}."
-            for name, one, other in settings_apart(branch, values)[:_TOLD]
-            if not (_FLOAT.fullmatch(one) or is_object(one))
-        ]
+    shown = _values_told(branch, read, differing, names, counts if is_counted else None)
+    if not (is_counted or {*branch.reads} & {*differing}):
+        # what the statement itself reads is told before other attributes of an object
+        shown = _differing_before(branch, before, names) or shown or _settings_told(branch, values, names)
     if branch.side is not None and not shown and not _has_changed(branch, read):
         shown = _of_one(branch, read.sides[branch.side], names)
     if branch.handler is not None and not shown:
@@ -219,6 +219,49 @@ def _told(
     if branch.is_true is None and not is_told:
         return None
     return _Told(branch, itself, " ".join(shown), is_proven)
+
+
+def _values_told(
+    branch: PlainBranch,
+    read: ValuesRead,
+    differing: Sequence[str],
+    names: tuple[str, str],
+    counts: list[int | None] | None,
+) -> list[str]:
+    """Say which values differ that a statement reads.
+
+    `counts` are the elements that a loop goes through in each rank, if they are known to differ.
+    """
+    if counts is not None and branch.elements not in differing:
+        return [f"`{branch.elements}` has {counts[0]} elements in {names[0]}, and {counts[1]} in {names[1]}."]
+    return [
+        f"{each} is {read.sides[0][each]} in {names[0]}, and {read.sides[1][each]} in {names[1]}."
+        for each in differing[:_TOLD]
+    ]
+
+
+def _differing_before(branch: PlainBranch, values: PairOfValues, names: tuple[str, str]) -> list[str]:
+    """Say which values of a statement differed at the collective that both called before."""
+    if branch.kind not in ("condition", "break", "loop"):
+        return []
+    read = values_read(branch._replace(side=None), values)
+    told = [each for each in branch.reads if each in _differing(branch, read, names)]
+    one, other = read.sides
+    return [
+        f"At the collective before, {each} is {one[each]} in {names[0]}, and {other[each]} in {names[1]}."
+        for each in told[:_TOLD]
+    ]
+
+
+def _settings_told(branch: PlainBranch, values: PairOfValues, names: tuple[str, str]) -> list[str]:
+    """Say which attributes of objects differ in the function of a loop."""
+    if branch.kind != "loop":
+        return []
+    return [
+        f"{name} is {one} in {names[0]}, and {other} in {names[1]}."
+        for name, one, other in settings_apart(branch, values)[:_TOLD]
+        if not (_FLOAT.fullmatch(one) or is_object(one))
+    ]
 
 
 def _of_one(branch: PlainBranch, own: dict[str, str], names: tuple[str, str]) -> list[str]:
@@ -261,19 +304,26 @@ def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
     return read.truth(side, branch.text)
 
 
-def _differing(branch: PlainBranch, read: ValuesRead) -> list[str]:
+def _is_rank(name: str, read: ValuesRead, names: tuple[str, str]) -> bool:
+    """Whether a value is the number of the rank in both: `rank`, or `r`."""
+    return all(f"rank {side[name]}" == of for side, of in zip(read.sides, names, strict=True))
+
+
+def _differing(branch: PlainBranch, read: ValuesRead, names: tuple[str, str]) -> list[str]:
     """Return the names of values that may be the cause: names that are read come first.
 
     Of a call, what ranks compute differs by right: floats are no cause. A loop may read the number of its rank to
     choose its data, which is no cause either.
     """
+    if branch.kind == "condition":
+        return _ordered(branch, read)
+    ranks = [name for name in read.differing if _is_rank(name, read, names) and not changes_in(branch.path, name)]
+    found = [name for name in _ordered(branch, read) if name not in ranks]
     if branch.kind in ("loop", "setting"):
-        return [name for name in _ordered(branch, read) if "rank" not in name.rpartition(".")[2]]
+        return [name for name in found if "rank" not in name.rpartition(".")[2]]
     if branch.kind == "operand":
-        return [name for name in read.differing if read.sides[0][name].startswith((DTENSOR, PROCESS_GROUP))]
-    if branch.kind == "call":
-        return [name for name in read.differing if not _FLOAT.fullmatch(read.sides[0][name])]
-    return _ordered(branch, read)
+        return [name for name in found if read.sides[0][name].startswith((DTENSOR, PROCESS_GROUP))]
+    return [name for name in found if branch.kind != "call" or not _FLOAT.fullmatch(read.sides[0][name])]
 
 
 def _ordered(branch: PlainBranch, read: ValuesRead) -> list[str]:

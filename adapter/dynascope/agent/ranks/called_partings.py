@@ -27,10 +27,9 @@ from dynascope.facts.comparison.newest_calls import (
     unmatched_pairs,
 )
 from dynascope.facts.comparison.peer_exchanges import EXCHANGES, first_unlike, waiting_for_each_other
-from dynascope.facts.comparison.plain_branch import FrameValues, ValuesAt
+from dynascope.facts.comparison.plain_branch import EarlierCall, FrameValues, PairOfValues, ValuesAt
 from dynascope.facts.comparison.ranks import Collective
 from dynascope.facts.model import Divergence
-from dynascope.facts.user_stack import UserFrame
 from dynascope.rank_names import ranks_text
 
 
@@ -62,7 +61,7 @@ class CalledParting(NamedTuple):
         self,
         calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
         values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]],
-    ) -> tuple[Sequence[FrameValues], Sequence[FrameValues]] | None:
+    ) -> PairOfValues | None:
         """Return the values of both ranks as they called these; None if one is unknown."""
         sides = calls[0][self.group], calls[1].get(self.rank, {}).get(self.group)
         ours, theirs = (
@@ -75,8 +74,7 @@ class CalledParting(NamedTuple):
         self, called: Called, side: CalledInGroup | None, values: Sequence[ValuesAt]
     ) -> Sequence[FrameValues] | None:
         """Return the values of a rank as it called one; where it was the last one, those of its end."""
-        backend, number, since = called.place
-        place = (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
+        place = self._place_of_values(called)
         at = next((each for each in reversed(values) if (each.group, each.place) == (self.group, place)), None)
         known = self.of(side) if side is not None else []
         last = latest(known) if known else None
@@ -86,10 +84,24 @@ class CalledParting(NamedTuple):
             at = next((each for each in values if each.place is None), None)
         return ([] if is_last else None) if at is None else at.frames
 
-    def before(self, own: Mapping[str, CalledInGroup]) -> Sequence[UserFrame]:
-        """Return the lines at which this rank has called the collective before, if known."""
+    def _place_of_values(self, called: Called) -> tuple[str, int, int]:
+        """Return the place at which values are kept; that of a compiled one counts it, too."""
+        backend, number, since = called.place
+        return (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
+
+    def before(
+        self, own: Mapping[str, CalledInGroup], values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]]
+    ) -> EarlierCall:
+        """Return the collective that both ranks have called before."""
         earlier = [each for each in own[self.group].calls if each.place < self.ours.place and each.stack]
-        return earlier[-1].stack if earlier else ()
+        known = [{each.place: each.frames for each in side if each.group == self.group} for side in values]
+        first = min(map(self._place_of_values, (self.ours, self.theirs)))
+        places = [each for each in known[0] if each is not None and each in known[1] and each < first]
+        read = (known[0][max(places)], known[1][max(places)]) if places else ((), ())
+        if not earlier:
+            return EarlierCall(values=read)
+        last = earlier[-1]
+        return EarlierCall(last.stack, read, (self.ours.is_anew_since(last), self.theirs.is_anew_since(last)))
 
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""
@@ -187,7 +199,7 @@ def told(
     other; `members` as in `divergences.other_collective`.
     """
     read = parting.cause.values(calls, values)
-    before = parting.cause.before(calls[0])
+    before = parting.cause.before(calls[0], values)
     parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)
@@ -203,13 +215,13 @@ def explained(
     pairs: tuple[Iterable[PairOfCalls], Iterable[PairOfCalls]],
     parting: CalledParting,
     rank: int,
-    waiting: tuple[tuple[Sequence[FrameValues], Sequence[FrameValues]], Sequence[UserFrame]] | None,
+    waiting: tuple[PairOfValues, EarlierCall] | None,
 ) -> Divergence:
     """Return the fact with where compiles of a function part, or plain Python.
 
     Earlier compiles than the newest come last, unless plain Python is not proven to part the ranks. `pairs` are those
-    of the newest, and of earlier ones. `waiting` has the values that plain Python reads in both ranks, and the lines
-    at which both have called the collective before; None where they do not wait there.
+    of the newest, and of earlier ones. `waiting` has the values that plain Python reads in both ranks, and what both
+    have called before; None where they do not wait there.
     """
     called = [
         Collective(each.operation, parting.group, each.takes, stack=each.stack)

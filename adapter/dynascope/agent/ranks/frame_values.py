@@ -291,6 +291,8 @@ def _text(value: Any) -> str | None:
         return text if len(text) <= _LONGEST else None
     if type(value) in _SIZED:
         return f"of length {len(value)}"
+    if type(value) is re.Pattern:
+        return f"re.compile({value.pattern!r})"[:_LONGEST]
     if issubclass(type(value), enum.Enum):
         return f"{type(value).__name__}.{vars(value).get('_name_')}"
     torch = sys.modules["torch"]

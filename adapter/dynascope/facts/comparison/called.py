@@ -91,6 +91,11 @@ class Called(Struct, frozen=True, array_like=True):
         both = ((each, theirs.get(key)) for key, each in _by_loop(self.rounds).items())
         return next(((our, their) for our, their in both if their is not None and our.number != their.number), None)
 
+    def is_anew_since(self, before: Called) -> bool:
+        """Whether the rank has begun a loop again since an earlier collective in it."""
+        then = _by_loop(before.rounds)
+        return any(each.number < then[key].number for key, each in _by_loop(self.rounds).items() if key in then)
+
     def differs(self, other: Called) -> bool:
         """Whether one rank calls another collective than the other."""
         if self.operation == other.operation and self.takes.endswith(TENSORS) != other.takes.endswith(TENSORS):
@@ -160,8 +165,15 @@ def first_difference(ours: CalledInGroup, theirs: CalledInGroup) -> tuple[Called
     first = differing
     while first and (_are_apart(*pairs[first - 1], are_alike) or _skips(pairs[first - 1], rounds)):
         first -= 1  # they have called the same before, at other lines, or for another element of a loop
-    # without a pair at equal lines, they may always be at others
-    return pairs[first if first or _skips(pairs[0], rounds) else differing]
+    if first == 0 and (_is_once_more(pairs[: differing + 1]) or _skips(pairs[0], rounds)):
+        return pairs[0]
+    return pairs[first or differing]  # without a pair at equal lines, they may always be at others
+
+
+def _is_once_more(pairs: Sequence[tuple[Called, Called]]) -> bool:
+    """Whether one rank has called one more at first, and then what the other calls."""
+    lines = [[(each.stack, each.element) for each in side] for side in zip(*pairs, strict=True)]
+    return len(pairs) > 1 and (lines[0][1:] == lines[1][:-1] or lines[1][1:] == lines[0][:-1])
 
 
 def _are_apart(ours: Called, theirs: Called, are_alike: bool) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import structs
 
 from dynascope.facts.comparison.called import Called, kinds_of
-from dynascope.facts.comparison.plain_branch import FrameValues
+from dynascope.facts.comparison.plain_branch import FrameValues, PairOfValues
 from dynascope.facts.comparison.plain_code import is_same_function
 from dynascope.facts.comparison.ranks import PartName, PartOfCall
 from dynascope.facts.user_stack import UserFrame
@@ -167,7 +167,7 @@ class PairOfCalls(NamedTuple):
 
     callers: tuple[Sequence[UserFrame], Sequence[UserFrame]] = ((), ())
     """The user's lines at which each rank has called it."""
-    values: tuple[Sequence[FrameValues], Sequence[FrameValues]] = ((), ())
+    values: PairOfValues = ((), ())
     """The counts in the frames of these lines."""
     is_behind: bool = False
     """Whether one rank has compiled what the other has compiled before its newest."""

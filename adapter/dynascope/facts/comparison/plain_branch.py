@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from dynascope.facts.comparison.called_predicates import names_asked
 from dynascope.facts.comparison.plain_code import Branching, Loop, condition_of, head_of, names_in
 from dynascope.facts.user_stack import UserFrame
 
@@ -53,6 +55,21 @@ class ValuesAt(Struct, array_like=True):
     """The innermost first."""
 
 
+PairOfValues = tuple[Sequence[FrameValues], Sequence[FrameValues]]
+"""The values in the frames of two ranks, the innermost first."""
+
+
+class EarlierCall(NamedTuple):
+    """The collective that both ranks have called before those at which they part, as far as it is known."""
+
+    stack: Sequence[UserFrame] = ()
+    """The lines of this rank, the innermost last."""
+    values: PairOfValues = ((), ())
+    """The values of the latest collective before at which those of both ranks are known."""
+    is_anew: tuple[bool, bool] = (False, False)
+    """Whether each rank has begun an inner loop of these lines again since."""
+
+
 class PlainBranch(NamedTuple):
     """A statement that may part two ranks."""
 
@@ -86,7 +103,8 @@ def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | No
     """Return a condition or loop, with what it reads."""
     is_loop = isinstance(node, Loop)
     text = head_of(node) if is_loop else ast.unparse(condition_of(node))
-    reads = [*dict.fromkeys(names_in(condition_of(node)))]
+    condition = condition_of(node)
+    reads = [*dict.fromkeys([*names_in(condition), *names_asked(frame.path, condition)])]
     kind: Kind = "loop" if is_loop else "condition"
     elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
     return PlainBranch(frame.path, node.lineno, frame.function, text, reads, kind, is_true, elements=elements)

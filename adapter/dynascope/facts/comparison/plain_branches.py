@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
+from dynascope.facts.comparison.plain_branch import EarlierCall, PlainBranch, branch_of
 from dynascope.facts.comparison.plain_code import (
     Branching,
     Function,
@@ -29,13 +29,13 @@ from dynascope.facts.user_stack import UserFrame
 
 
 def branches_apart(
-    ours: Sequence[UserFrame], theirs: Sequence[UserFrame], before: Sequence[UserFrame] = ()
+    ours: Sequence[UserFrame], theirs: Sequence[UserFrame], earlier: EarlierCall | None = None
 ) -> list[PlainBranch]:
     """Return what may part two ranks, the likeliest first.
 
-    Each side is the user's lines at which a rank calls a collective, the innermost last. `before` are those at which
-    both have called the one before, if they have.
+    Each side is the user's lines at which a rank calls a collective, the innermost last.
     """
+    before, is_anew = ((), (False, False)) if earlier is None else (earlier.stack, earlier.is_anew)
     at = last_alike(ours, theirs)
     if at is None:
         return []
@@ -52,7 +52,9 @@ def branches_apart(
     # lines after the one at which they have met come first; those before it, in the next turn of a loop
     callees = ours[at[0] + 1 :], theirs[at[1] + 1 :]
     met = next((before[place:] for place, each in enumerate(before) if is_same_function(each, frames[0])), ())
-    is_later = [_is_later((each, *below), met) for each, below in zip(frames, callees, strict=True)]
+    is_later = [
+        anew or _is_later((each, *below), met) for each, below, anew in zip(frames, callees, is_anew, strict=True)
+    ]
     nearer = min((0, 1), key=lambda side: (is_later[side], lines[side]))
     below = callees[nearer]
     conditions, loops, exits = _in_function(function, lines)
@@ -65,7 +67,7 @@ def branches_apart(
         found.append(branch_of(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
         found += [*settings_of(loop, frames[0]), *_passing(loop, frames[0], max(lines))]
     found += [branch_of(node, frames[0], None) for node in exits]
-    return found or [*in_callees(callees[1 - nearer], 1 - nearer)]
+    return [*found, *in_callees(callees[1 - nearer], 1 - nearer)]
 
 
 def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:

@@ -103,6 +103,18 @@ def way_of(frame: UserFrame) -> list[Step]:
     return way_to(function, frame.line) if function is not None else []
 
 
+def changes_in(path: str, name: str) -> bool:
+    """Whether a file assigns to a name several times, as a loop does."""
+    module, assigned = module_at(path), 0
+    for node in ast.walk(module) if module is not None else ():
+        match node:
+            case ast.AugAssign(target=ast.Name(id=found)) | ast.For(target=ast.Name(id=found)) if found == name:
+                return True
+            case ast.Name(id=found, ctx=ast.Store()) if found == name:
+                assigned += 1
+    return assigned > 1
+
+
 def is_same_function(one: UserFrame, other: UserFrame) -> bool:
     """Whether two lines are of one function."""
     return (one.path, one.function) == (other.path, other.function)

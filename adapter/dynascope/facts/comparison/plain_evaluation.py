@@ -93,6 +93,8 @@ def length_of(node: ast.expr, values: _Texts) -> int | None:
             return length_of(first, values)
         case ast.Call(func=ast.Attribute(value=container, attr="items" | "keys" | "values"), args=[]):
             return length_of(container, values)
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return None if any(isinstance(each, ast.Starred) for each in parts) else len(parts)
         case ast.ListComp(generators=[ast.comprehension(iter=elements, ifs=[])]):
             return length_of(elements, values)
         case ast.Subscript(value=container, slice=ast.Slice(lower=lower, upper=upper, step=step)):

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from dynascope.facts.comparison.called_predicates import names_asked
 from dynascope.facts.comparison.plain_code import (
     Branching,
     Entering,
@@ -22,7 +23,7 @@ from dynascope.facts.comparison.plain_code import (
     way_to,
 )
 
-_WRAPS = re.compile("shard|wrap|parallel", re.IGNORECASE)
+_WRAPS = re.compile("shard|wrap|parallel|register_comm_hook", re.IGNORECASE)
 
 
 @lru_cache(1024)
@@ -31,16 +32,18 @@ def names_read(path: str, line: int) -> list[str]:
     function = function_at(path, [line])
     if function is None:
         return []
-    conditions = [name for node in branches_of(function) for name in names_in(condition_of(node))]
+    asked = [condition_of(node) for node in branches_of(function)]
+    conditions = [name for each in asked for name in (*names_in(each), *names_asked(path, each))]
     way = [step.node for step in way_to(function, line)]
     around = [name for node in way for name in bound_at(node)]
     statements = statements_of(function)
     blocks = (block for node in statements for block in _noting(node))
     noted = [name for block in blocks for name in noted_by(block)]
+    tried = [name for node in way if isinstance(node, ast.Try) for name in read_in(node.body)]
     loops = (node for node in statements if isinstance(node, Loop))
     settings = [name for loop in loops for node in statements_of(loop) for name in settings_in(node)]
     passed = [name for each in wrapping_calls(path, function) for given in each.given for name in names_in(given)]
-    return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *passed, *settings])]
+    return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *passed, *tried, *settings])]
 
 
 class WrappingCall(NamedTuple):
@@ -122,7 +125,8 @@ def counted_at(path: str, line: int) -> tuple[RoundCounter, ...]:
 def _counted(loop: Loop) -> Iterator[RoundCounter]:
     """Yield what counts the rounds of a `for` loop, and variables that each round increments."""
     if isinstance(loop, ast.For):
-        yield from _counted_by_target(loop)
+        again = {name for each in statements_of(loop) for name in _assigned_at(each)}  # as by a loop in it
+        yield from (each for each in _counted_by_target(loop) if each.name not in again)
     for each in loop.body:
         match each:
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
@@ -195,14 +199,13 @@ def _deciding(node: ast.AST) -> Iterator[str]:
 
 def assigned_in(block: ast.stmt | Function) -> set[str]:
     """Return the names to which the statements of a loop or function assign."""
-    stored = ast.Store, ast.Del
-    nodes = (each for statement in (block, *statements_of(block)) for each in _expressions(statement))
-    return {
-        each.id
-        for node in nodes
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, stored)
-    }
+    return {name for statement in (block, *statements_of(block)) for name in _assigned_at(statement)}
+
+
+def _assigned_at(statement: ast.AST) -> Iterator[str]:
+    """Yield the names to which a statement itself assigns, without its blocks."""
+    names = (each for node in _expressions(statement) for each in ast.walk(node) if isinstance(each, ast.Name))
+    yield from (each.id for each in names if isinstance(each.ctx, ast.Store | ast.Del))
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
@@ -235,6 +238,12 @@ def bound_at(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, Entering):
         for item in node.items:
             yield from names_in(item.context_expr)
+
+
+def read_in(block: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the names that the simple statements of a block read."""
+    for each in block:
+        yield from read_at([each])
 
 
 def read_at(way: Sequence[ast.AST]) -> Iterator[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dynascope.facts.comparison.plain_branch import FrameValues, PlainBranch
+from dynascope.facts.comparison.plain_branch import FrameValues, PairOfValues, PlainBranch
 from dynascope.facts.comparison.plain_evaluation import UNKNOWN, evaluated, is_object, length_of, text_of
 
 _ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
@@ -41,9 +40,7 @@ class ValuesRead(Struct, frozen=True):
             return None
 
 
-def settings_apart(
-    branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
-) -> list[tuple[str, str, str]]:
+def settings_apart(branch: PlainBranch, values: PairOfValues) -> list[tuple[str, str, str]]:
     """Return the attributes of objects that differ in a function of both ranks.
 
     Without attributes that name a rank.
@@ -59,7 +56,7 @@ def settings_apart(
     return [(name, one[name], other[name]) for name in names if one[name] != other[name]]
 
 
-def values_read(branch: PlainBranch, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]) -> ValuesRead:
+def values_read(branch: PlainBranch, values: PairOfValues) -> ValuesRead:
     """Return what both ranks have as the values that a statement reads.
 
     `values` are those of the frames of both, the innermost first. What a function reads in which one rank alone is,
@@ -99,9 +96,7 @@ def _in_later_round(branch: PlainBranch, frame: FrameValues | None) -> dict[str,
     return {name: text for name in kept if (text := text_of(name, frame.values)) is not None}
 
 
-def _through_objects(
-    branch: PlainBranch, own: FrameValues, values: tuple[Sequence[FrameValues], Sequence[FrameValues]]
-) -> dict[str, str]:
+def _through_objects(branch: PlainBranch, own: FrameValues, values: PairOfValues) -> dict[str, str]:
     side = branch.side or 0
     at = values[side].index(own)
     found: dict[str, str] = {}

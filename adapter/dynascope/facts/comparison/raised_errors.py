@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from dynascope.facts.comparison.plain_branch import PlainBranch
 from dynascope.facts.comparison.plain_branches import last_alike
-from dynascope.facts.comparison.plain_code import branches_of, module_at, statements_of, way_of
+from dynascope.facts.comparison.plain_code import Branching, branches_of, module_at, statements_of, way_of
+from dynascope.facts.comparison.plain_reads import read_in
 from dynascope.facts.user_stack import UserFrame
 
 
@@ -27,6 +28,31 @@ def handlers_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> It
     for side, callees in enumerate((ours[at[0] + 1 :], theirs[at[1] + 1 :])):
         for frame in callees:
             yield from (_raised(handler, frame, side) for _, handler in _handlers_around(frame))
+
+
+def leaving_handlers(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
+    """Yield the handlers by which a rank may have left before a line of the other.
+
+    That line is in the `try`, or after one whose handler returns.
+    """
+    at = last_alike(ours, theirs)
+    if at is None:
+        return
+    for side, (here, place) in enumerate(((ours, at[0]), (theirs, at[1]))):
+        other = (theirs, ours)[side][at[1 - side]]
+        ways = [(frame, way_of(frame)) for frame in here[place:]]
+        is_only = not any(isinstance(step.node, Branching) for _, way in ways for step in way)
+        for number, (frame, way) in enumerate(ways):
+            for step in way:
+                node = step.node
+                if not isinstance(node, ast.Try) or (number == 0 and other.line <= (node.end_lineno or 0)):
+                    continue
+                is_inside = _spans(node.body, frame.line)
+                for handler in node.handlers:
+                    if is_inside or (number and isinstance(handler.body[-1], ast.Return)):
+                        found = _raised(handler, frame, 1 - side)
+                        reads = found.reads or [*dict.fromkeys(read_in(node.body))]
+                        yield found._replace(side=side if number else None, is_only=is_only, reads=reads)
 
 
 def _handlers_around(frame: UserFrame) -> Iterator[tuple[ast.Try, ast.ExceptHandler]]:
