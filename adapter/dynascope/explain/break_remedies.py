@@ -248,6 +248,11 @@ _RULES = (
         ("It is left uncompiled on purpose: there is nothing to mend while `torch.compiler.disable` is needed.",),
     ),
     _Rule(
+        "GB0007 GB0294",
+        (f"Return what is to be saved, and save it{_OUTSIDE}.",),
+        r"function `save` in file|numpy function <function save|_pickle\.dump\b",
+    ),
+    _Rule(
         "GB0007 GB0008 GB0059 GB0156 GB0158 GB0193 GB0292 GB0294 GB0811 GB4347",
         (f"Do this{_OUTSIDE}, and pass what comes of it.",),
     ),

@@ -152,7 +152,7 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
         case "length":
             container = next((each for each in _CONTAINERS if issubclass(type(value), each)), None)
             return None if container is None else f"{subject.text}: {container.__len__(value)}"
-        case "type" if not is_tensor(value):
+        case "type" if type(value) is not torch.Tensor:
             return f"{subject.text}: {type(value).__qualname__}"
         case "elements" if type(value) in (set, frozenset):
             return f"{subject.text}: {_elements(value)}"
