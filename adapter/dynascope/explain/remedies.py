@@ -267,7 +267,8 @@ def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) ->
     if is_buffer(subject):
         return [_BUFFER]
     name, dimension = readable(subject.expression), subject.dimension or 0
-    told = [size_advice(name, dimension, changed or guards, known)]
+    gains_nothing = bool(changed and (fixed or bounds)) and _spares_nothing(known.spared)
+    told = [] if gains_nothing else [size_advice(name, dimension, changed or guards, known)]
     told += [BY_ITSELF.format(name=name)] if changed and fixed else []
     is_layout = known.spared is not None and known.spared.needs_layout  # then the condition is on strides
     return told + ([BOUNDS.format(what="size")] if bounds and not is_layout else [])
