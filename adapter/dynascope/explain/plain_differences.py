@@ -304,9 +304,10 @@ def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
     return read.truth(side, branch.text)
 
 
-def _is_rank(name: str, read: ValuesRead, names: tuple[str, str]) -> bool:
-    """Whether a value is the number of the rank in both: `rank`, or `r`."""
-    return all(f"rank {side[name]}" == of for side, of in zip(read.sides, names, strict=True))
+def _is_rank(name: str, read: ValuesRead, names: tuple[str, str], path: str) -> bool:
+    """Whether a variable that does not change has the number of the rank in both: `r`."""
+    is_number = all(f"rank {side[name]}" == of for side, of in zip(read.sides, names, strict=True))
+    return is_number and name.isidentifier() and not changes_in(path, name)
 
 
 def _differing(branch: PlainBranch, read: ValuesRead, names: tuple[str, str]) -> list[str]:
@@ -317,7 +318,7 @@ def _differing(branch: PlainBranch, read: ValuesRead, names: tuple[str, str]) ->
     """
     if branch.kind == "condition":
         return _ordered(branch, read)
-    ranks = [name for name in read.differing if _is_rank(name, read, names) and not changes_in(branch.path, name)]
+    ranks = [each for each in read.differing if _is_rank(each, read, names, branch.path)]
     found = [name for name in _ordered(branch, read) if name not in ranks]
     if branch.kind in ("loop", "setting"):
         return [name for name in found if "rank" not in name.rpartition(".")[2]]

@@ -292,7 +292,8 @@ def _cause_told(
         return None
     *_, at = _stack_at(comparison.left, cause)
     *_, parts = _stack_at(comparison.left, difference)
-    told = _OF_STACK.sub(lambda found: _result(found, comparison.left.lines[0].place.line, parts.line), told)
+    first = comparison.left.lines[:2][-1].place.line  # the line of `def` comes before that of the break
+    told = _OF_STACK.sub(lambda found: _result(found, first, parts.line), told)
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
 
 
