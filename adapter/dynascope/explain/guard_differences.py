@@ -7,6 +7,7 @@ import re
 from msgspec import structs
 
 from dynascope.facts.branch import paths_at
+from dynascope.facts.closures import variable_in_cell
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.recompiles.guarded_value import guarded_value, readable, wanted
 
@@ -81,6 +82,7 @@ def _as_written(known: tuple[str, str] | None, guard: Difference) -> tuple[str, 
     of, path = (found[1], found[2]) if (found := _OF_PATH.fullmatch(subject)) else ("", subject)
     written = paths_at(guard.place.path, guard.place.line)
     path = next((each for each in written if "." in each and path.endswith(f".{each.partition('.')[2]}")), path)
+    path = variable_in_cell(path, guard.place.path, guard.place.line) or path
     return f"len({path})" if of == "len(" else f"{of}{path}", known[1]
 
 

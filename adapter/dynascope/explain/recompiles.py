@@ -21,6 +21,7 @@ from dynascope.explain.problem import (
 )
 from dynascope.explain.remedies import BOUNDS, GROWS, MADE_SINCE, ONLY_TOGETHER, TOGETHER, USUAL, remedies_of
 from dynascope.facts import model
+from dynascope.facts.closures import variable_in_cell
 from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile
@@ -61,18 +62,18 @@ def _recompile(
     recorded = place
     if compiled is not None:
         recorded = Place(compiled.path, compiled.resumes_at or compiled.line, compiled.source)
-    met = _met(cause)
-    told = f"{what} was compiled again because of {cause.about}{f': {met}' if met else ''}."
+    met, about = _met(cause), _named(cause)
+    told = f"{what} was compiled again because of {about}{f': {met}' if met else ''}."
     changes = changed.get(code_of(compiled), ()) if compiled is not None else ()
     told = {
         "recompileLimit": f"The recompile limit is reached. {told}",
-        "alsoFailed": f"{cause.about} failed only other compiles of {what} than what it was compiled again for.",
+        "alsoFailed": f"{about} failed only other compiles of {what} than what it was compiled again for.",
     }.get(kind, told)
     return Problem(
         id=identities.of("recompile", recorded, first.function, cause.about),
         kind=kind,
-        cause=cause.about,
-        title=title(kind, cause.about, what),
+        cause=about,
+        title=title(kind, about, what),
         place=place,
         function=first.function,
         function_line=first.line,
@@ -90,6 +91,12 @@ def _recompile(
         notes=[*_guards(cause), *_compiles(cause)],
         compiles=cause.others if cause.is_aside else cause.compiles,
     )
+
+
+def _named(cause: Cause) -> str:
+    """Return what a recompile is about, with the name of a variable of an outer function."""
+    first = cause.first
+    return variable_in_cell(cause.about, first.guard_path or "", first.guard_line or 0) or cause.about
 
 
 def _remedies(cause: Cause, changed: Sequence[str]) -> list[str]:

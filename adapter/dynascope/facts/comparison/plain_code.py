@@ -47,13 +47,13 @@ def module_at(path: str) -> ast.Module | None:
     try:
         with tokenize.open(path) as file:
             text = file.read(_MOST_BYTES + 1)
-        # of another escape sequence Python may warn, in a program that runs
-        return ast.parse(_without_escapes(text)) if len(text) <= _MOST_BYTES else None
+        return ast.parse(without_escapes(text)) if len(text) <= _MOST_BYTES else None
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _without_escapes(text: str) -> str:
+def without_escapes(text: str) -> str:
+    """Return source without escape sequences of which Python may warn."""
     return _ESCAPE.sub(lambda found: found[0] if found["kept"] else f"/{found[2]}", text)
 
 
