@@ -49,12 +49,14 @@ def _passed(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) ->
 
 
 def _decisive(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
-    """Yield the results of a function, and its conditions."""
+    """Yield the results of a function, its conditions, and what it goes through."""
     for each in statements_of(function):
         if isinstance(each, ast.Return) and each.value is not None:
             yield each.value
         elif isinstance(each, ast.If | ast.While):
             yield each.test
+        elif isinstance(each, ast.For):
+            yield each.iter
 
 
 def _renamed(name: str, passed: Mapping[str, str]) -> str:

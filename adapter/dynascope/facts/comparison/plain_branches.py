@@ -23,6 +23,7 @@ from dynascope.facts.comparison.plain_code import (
     statements_of,
     way_of,
 )
+from dynascope.facts.comparison.plain_expressions import comprehensions_left, operands_before
 from dynascope.facts.comparison.plain_operands import at_one_line
 from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, noted_by, settings_in
 from dynascope.facts.user_stack import UserFrame
@@ -125,7 +126,10 @@ def _truth(node: Branching, lines: tuple[int, int]) -> tuple[bool, bool]:
 def in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
     """Yield the conditions in functions that one rank has left without a collective."""
     loops: list[PlainBranch] = []
-    for frame in frames:
+    for number, frame in enumerate(frames):
+        called = frames[number + 1].function if number + 1 < len(frames) else ""
+        yield from operands_before(frame, called, side)
+        loops += comprehensions_left(frame, side)
         for node, is_true in way_of(frame):
             truth = (bool(is_true), not is_true) if side == 0 else (not is_true, bool(is_true))
             if isinstance(node, ast.If):
@@ -139,6 +143,8 @@ def in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
                 if (leaving := _only_way_out(node, frame)) is not None:
                     yield leaving._replace(side=side, is_true=(False, True) if side == 0 else (True, False))
                 loops.append(loop._replace(side=side, reads=reads))
+            elif isinstance(node, Loop):  # the line is in its `else`, to which no `break` leads
+                yield from (branch_of(each, frame, truth)._replace(side=side) for each in _breaks(node))
     yield from loops
     for frame in frames:
         around: list[Loop | Function] = [

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from dynascope.facts.comparison.called_predicates import names_asked
 from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
 from dynascope.facts.comparison.plain_code import (
     Entering,
@@ -15,10 +14,10 @@ from dynascope.facts.comparison.plain_code import (
     function_at,
     head_of,
     is_same_function,
-    names_in,
     statements_of,
     way_of,
 )
+from dynascope.facts.comparison.plain_expressions import elements_left_out
 from dynascope.facts.comparison.plain_reads import bound_at, elements_read, read_at
 from dynascope.facts.user_stack import UserFrame
 
@@ -27,7 +26,8 @@ def at_one_line(frames: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield what may give ranks other operands at one line, the innermost function first."""
     for frame in reversed(frames):
         way = way_of(frame)
-        found = (_chosen, _skipping, _loop_of_element, _assigning, _contexts)
+        yield from elements_left_out(frame)
+        found = (_skipping, _loop_of_element, _assigning, _contexts)
         yield from chain.from_iterable(find(way, frame) for find in found)
         call = _call(frame, way)
         if frame is not frames[-1]:  # a rank passes its number to its own functions by right
@@ -66,15 +66,6 @@ def _skipping(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
             targets = [*bound_at(node)]
         elif isinstance(node, ast.If) and targets and any(isinstance(each, ast.Continue) for each in node.body):
             yield PlainBranch(frame.path, node.lineno, frame.function, ast.unparse(node.test), targets, "skips", None)
-
-
-def _chosen(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the conditions by which a comprehension leaves elements out."""
-    nodes = ast.walk(way[-1].node) if way and not hasattr(way[-1].node, "body") else ()
-    for each in (each for node in nodes if isinstance(node, ast.comprehension) for each in node.ifs):
-        reads = [*dict.fromkeys([*names_in(each), *names_asked(frame.path, each)])]
-        text = ast.unparse(ast.UnaryOp(ast.Not(), each))
-        yield PlainBranch(frame.path, each.lineno, frame.function, text, reads, "skips", None)
 
 
 def _contexts(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
