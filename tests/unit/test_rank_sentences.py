@@ -357,7 +357,7 @@ def test_a_value_on_the_stack_is_the_result_of_the_call() -> None:
     def of(value: str, after: int) -> PartOfCall:
         code = [f"L['___stack0'] == {value}"]
         guard = model.Guard(path=PATH, line=12, expression="L['___stack0']", kind="EQUALS_MATCH", code=code)
-        return part([10, 12, after], [], [guard])
+        return part([12, after], [], [guard], resumes_at=12)
 
     difference = told(of("4.0", 13), of("2.0", 14)).difference
     assert difference.endswith(" The result of the call there is 4.0 in rank 1, and 2.0 in rank 0.")
@@ -367,7 +367,7 @@ def test_what_follows_a_graph_break_takes_the_result_of_its_line() -> None:
     def of(value: str, after: int) -> PartOfCall:
         code = [f"L['___stack0'][2] == {value}"]
         guard = model.Guard(path=PATH, line=15, expression="L['___stack0'][2]", kind="EQUALS_MATCH", code=code)
-        return part([10, 12, 15, after], [], [guard])
+        return part([10, 15, after], [], [guard], resumes_at=12)
 
     difference = told(of("0", 16), of("2", 17)).difference
     assert difference.endswith(" Element 2 of the result of line 12 is 0 in rank 1, and 2 in rank 0.")

@@ -271,7 +271,10 @@ def _told(parting: Parting, names: tuple[str, str]) -> str:
     said += islice((each for each in sentences if each and each not in said), 1)
     if not said and difference.kind != "guard":
         said = [sentence(comparison, difference)]
-    return plain(" ".join(sentence_of(each) if each.startswith(names) else each for each in said))
+    resumed = parting.ours.compile.resumes_at if parting.ours is not None else None
+    text = " ".join(sentence_of(each) if each.startswith(names) else each for each in said)
+    *_, at = _stack_at(comparison.left, difference)
+    return plain(_OF_STACK.sub(lambda found: _result(found, resumed or at.line, at.line), text))
 
 
 def _cause_told(
@@ -292,8 +295,6 @@ def _cause_told(
         return None
     *_, at = _stack_at(comparison.left, cause)
     *_, parts = _stack_at(comparison.left, difference)
-    first = comparison.left.lines[:2][-1].place.line  # the line of `def` comes before that of the break
-    told = _OF_STACK.sub(lambda found: _result(found, first, parts.line), told)
     return told if at == parts else f"{told.removesuffix('.')} ({where(at.path, at.line)})."
 
 
