@@ -15,7 +15,7 @@ from dynascope.facts.user_stack import UserFrame
 def handlers_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator[PlainBranch]:
     """Yield the condition that raises an error in one of two ranks, else its handler.
 
-    The ranks are at these lines, one of them in the handler, the other in its `try`, or out of the function.
+    The ranks are at these lines, one of them in the handler, the other in its `try`, after it, or out of the function.
     """
     at = last_alike(ours, theirs)
     if at is None:
@@ -23,7 +23,7 @@ def handlers_apart(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> It
     frames = ours[at[0]], theirs[at[1]]
     for side, frame in enumerate(frames):
         for node, handler in _handlers_around(frame):
-            if _spans(node.body, frames[1 - side].line):
+            if _spans(node.body, other := frames[1 - side].line) or other > (node.end_lineno or other):
                 yield _raised(handler, frame, side)
     for side, callees in enumerate((ours[at[0] + 1 :], theirs[at[1] + 1 :])):
         for frame in callees:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dynascope.facts.comparison.called import Round
 from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
 from dynascope.facts.comparison.plain_branches import in_callees, settings_of
-from dynascope.facts.comparison.plain_code import way_of
-from dynascope.facts.comparison.plain_reads import assigned_in, counted_at
+from dynascope.facts.comparison.plain_code import Loop, way_of
+from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, counted_at
 from dynascope.facts.comparison.raised_errors import condition_of_error
 from dynascope.facts.user_stack import UserFrame
 
@@ -37,9 +37,15 @@ def skipping_round(stack: Sequence[UserFrame], loop: Round, side: int) -> Iterat
         for node, is_true in inner
         if isinstance(node, ast.If)
     ]
+    in_loops = [
+        loop._replace(side=side, assigned=assigned, reads=[*bound_at(node), *loop.reads])
+        for node, is_true in inner
+        if isinstance(node, Loop) and is_true
+        for loop in [branch_of(node, frame, _truth(True, side))]
+    ]
     tried = [step.node for step in inner if isinstance(step.node, ast.Try)]
     handled = [each for node in tried for each in _handled(node, frame, side)]
-    found = [*conditions, *handled, *in_callees(stack[at + 1 :], side)]
+    found = [*conditions, *handled, *in_callees(stack[at + 1 :], side), *in_loops]
     is_only = sum(each.kind != "setting" for each in found) == 1
     yield from (each._replace(is_only=is_only and each.kind != "setting") for each in found)
     yield from settings_of(counted, frame)
