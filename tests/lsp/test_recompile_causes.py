@@ -130,7 +130,7 @@ CAUSES = {
     "chosen": [("options.mode", "'minus'"), ("type(options)", "Others")],
     "summed": [("x.size()[0]", "x: f32[5, 2]")],
     "powered": [("flag", "'cube', 'else'")],
-    "updated": [("rate.__closure__[0].cell_contents", "1, 2")],
+    "updated": [("step", "1, 2")],
     "arranged": [("pattern", "'a b -> a b'")],
 }
 
