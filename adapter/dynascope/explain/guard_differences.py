@@ -15,7 +15,7 @@ _HOOKS = re.compile(
     r"len\((?P<module>.+?)\._(?P<kind>(?:forward|backward)(?:_pre)?)_hooks(?:_with_kwargs)?\) == (?P<n>\d+)"
 )
 _OF_PATH = re.compile(r"(len\(|keys of |elements of |names in )([^)]+)\)?")
-"""What a guard is about of an object: `len(fn[1].steps)`."""
+"""The part of an object that a guard checks: `len(fn[1].steps)`."""
 _POSSESSES = "have ", "lack "
 
 

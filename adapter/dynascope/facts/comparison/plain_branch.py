@@ -108,3 +108,11 @@ def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | No
     kind: Kind = "loop" if is_loop else "condition"
     elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
     return PlainBranch(frame.path, node.lineno, frame.function, text, reads, kind, is_true, elements=elements)
+
+
+def truth_by_side(is_true: bool, side: int) -> tuple[bool, bool]:
+    """Return whether a condition is true in each of two ranks.
+
+    `is_true` is that of `side`, 0 or 1; it is the other way in the other.
+    """
+    return (is_true, not is_true) if side == 0 else (not is_true, is_true)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from dynascope.facts.comparison.plain_branch import EarlierCall, PlainBranch, branch_of
+from dynascope.facts.comparison.plain_branch import EarlierCall, PlainBranch, branch_of, truth_by_side
 from dynascope.facts.comparison.plain_code import (
     Branching,
     Function,
@@ -131,7 +131,7 @@ def in_callees(frames: Sequence[UserFrame], side: int) -> Iterator[PlainBranch]:
         yield from operands_before(frame, called, side)
         loops += comprehensions_left(frame, side)
         for node, is_true in way_of(frame):
-            truth = (bool(is_true), not is_true) if side == 0 else (not is_true, bool(is_true))
+            truth = truth_by_side(bool(is_true), side)
             if isinstance(node, ast.If):
                 yield branch_of(node, frame, truth)._replace(side=side)
             elif isinstance(node, ast.Try):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from dynascope.facts.comparison.called_predicates import names_asked
-from dynascope.facts.comparison.plain_branch import PlainBranch
+from dynascope.facts.comparison.plain_branch import PlainBranch, truth_by_side
 from dynascope.facts.comparison.plain_code import names_in, way_of
 from dynascope.facts.user_stack import UserFrame
 
@@ -24,7 +24,9 @@ def comprehensions_left(frame: UserFrame, side: int) -> Iterator[PlainBranch]:
         targets = [one.id for one in ast.walk(each.target) if isinstance(one, ast.Name)]
         text, elements = f"for {ast.unparse(each.target)} in {ast.unparse(each.iter)}", ast.unparse(each.iter)
         reads = [*targets, *_read(frame, each.iter)]
-        found = PlainBranch(frame.path, each.iter.lineno, frame.function, text, reads, "loop", _truth(True, side))
+        found = PlainBranch(
+            frame.path, each.iter.lineno, frame.function, text, reads, "loop", truth_by_side(True, side)
+        )
         yield found._replace(side=side, elements=elements)
 
 
@@ -47,7 +49,7 @@ def operands_before(frame: UserFrame, called: str, side: int) -> Iterator[PlainB
 def _condition(frame: UserFrame, node: ast.expr, is_true: bool, side: int) -> PlainBranch:
     """Return a condition with its truth in the rank that makes the call."""
     text, reads = ast.unparse(node), _read(frame, node)
-    found = PlainBranch(frame.path, node.lineno, frame.function, text, reads, "condition", _truth(is_true, side))
+    found = PlainBranch(frame.path, node.lineno, frame.function, text, reads, "condition", truth_by_side(is_true, side))
     return found._replace(side=side)
 
 
@@ -71,7 +73,3 @@ def _statement(frame: UserFrame) -> ast.stmt | None:
 
 def _read(frame: UserFrame, node: ast.expr) -> list[str]:
     return [*dict.fromkeys([*names_in(node), *names_asked(frame.path, node)])]
-
-
-def _truth(is_true: bool, side: int) -> tuple[bool, bool]:
-    return (is_true, not is_true) if side == 0 else (not is_true, is_true)

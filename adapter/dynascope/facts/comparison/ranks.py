@@ -41,7 +41,7 @@ _TOLD_GUARDS = (
 """Kinds of guards on a value that another rank could have."""
 _NAME_OF_GROUP = re.compile(r"(\.group_name == )'(\w+)'")
 _OF_MEMBER = re.compile(r"type=<[\w.]+: ")
-"""What is written of a member of an enumeration: `type=<Mode.SYNC: `."""
+"""A member of an enumeration in the code of a guard: `type=<Mode.SYNC: `."""
 
 
 class Collective(Struct, frozen=True, array_like=True):

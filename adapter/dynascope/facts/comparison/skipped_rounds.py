@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from dynascope.facts.comparison.called import Round
-from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
+from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of, truth_by_side
 from dynascope.facts.comparison.plain_branches import in_callees, settings_of
 from dynascope.facts.comparison.plain_code import Loop, way_of
 from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, counted_at
@@ -33,7 +33,7 @@ def skipping_round(stack: Sequence[UserFrame], loop: Round, side: int) -> Iterat
     assigned = frozenset(assigned_in(counted))
     inner = [step for step in way_of(frame) if step.node.lineno > counted.lineno]
     conditions = [
-        branch_of(node, frame, _truth(bool(is_true), side))._replace(side=side, assigned=assigned)
+        branch_of(node, frame, truth_by_side(bool(is_true), side))._replace(side=side, assigned=assigned)
         for node, is_true in inner
         if isinstance(node, ast.If)
     ]
@@ -41,7 +41,7 @@ def skipping_round(stack: Sequence[UserFrame], loop: Round, side: int) -> Iterat
         loop._replace(side=side, assigned=assigned, reads=[*bound_at(node), *loop.reads])
         for node, is_true in inner
         if isinstance(node, Loop) and is_true
-        for loop in [branch_of(node, frame, _truth(True, side))]
+        for loop in [branch_of(node, frame, truth_by_side(True, side))]
     ]
     tried = [step.node for step in inner if isinstance(step.node, ast.Try)]
     handled = [each for node in tried for each in _handled(node, frame, side)]
@@ -57,11 +57,7 @@ def _handled(node: ast.Try, frame: UserFrame, side: int) -> Iterator[PlainBranch
         if isinstance(handler.body[-1], ast.Continue | ast.Break | ast.Return):
             raised = condition_of_error(frame.path, ast.unparse(handler.type)) if handler.type is not None else None
             if raised is not None:
-                yield raised._replace(is_true=_truth(False, side))
+                yield raised._replace(is_true=truth_by_side(False, side))
             else:
                 text = f"except {ast.unparse(handler.type)}" if handler.type is not None else "except"
                 yield PlainBranch(frame.path, handler.lineno, frame.function, text, [], "except", None)
-
-
-def _truth(is_true: bool, side: int) -> tuple[bool, bool]:
-    return (is_true, not is_true) if side == 0 else (not is_true, is_true)
