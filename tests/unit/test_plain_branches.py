@@ -12,10 +12,11 @@ import pytest
 import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.plain_differences import fsdp_difference, plain_difference, skipped_before
+from dynascope.explain.fsdp_differences import fsdp_difference
+from dynascope.explain.plain_differences import plain_difference, skipped_before
 from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, EarlierCall, FrameValues
 from dynascope.facts.comparison.plain_branches import branches_apart
-from dynascope.facts.comparison.plain_reads import elements_read, names_read
+from dynascope.facts.comparison.plain_reads import elements_read, globals_read, names_read
 from dynascope.facts.user_stack import UserFrame
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
@@ -603,6 +604,51 @@ def test_of_a_loop_that_a_rank_has_left_values_at_the_collective_before_are_told
         "Rank 0 is in the loop `while skipped < 9`, and rank 1 is not. "
         "At the collective before, skipped is 1 in rank 0, and 8 in rank 1.",
     )
+
+
+_POOL = """\
+import torch.distributed as dist
+keep = 2
+kept = []
+def save(pool, need):
+    while len(kept) > keep:
+        dist.barrier()
+    while len(pool.free) < need:
+        dist.barrier()
+def main(pool):
+    save(pool, 4)
+    dist.barrier()
+"""
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> str:
+    (tmp_path / "pool.py").write_text(_POOL)
+    return str(tmp_path / "pool.py")
+
+
+def test_global_variables_are_known_in_a_function_that_a_rank_has_left(pool: str) -> None:
+    assert globals_read(pool) == ["len(kept)", "keep"]
+    stacks = stack(pool, ("main", 10), ("save", 6)), stack(pool, ("main", 11))
+    sides = frames(pool, ("save", {"keep": "1"})), frames(pool, ("<module>", {"keep": "2"}))
+    told = plain_difference(stacks, sides, (0, 1))
+    assert told is not None and (told.line, told.difference) == (
+        5,
+        "Rank 0 is in the loop `while len(kept) > keep`, and rank 1 is not: `len(kept) > keep` is true in rank 0, "
+        "and false in rank 1. keep is 1 in rank 0, and 2 in rank 1.",
+    )
+
+
+def test_values_that_a_rank_has_changed_since_its_loop_ended_are_not_told(pool: str) -> None:
+    stacks = stack(pool, ("main", 10), ("save", 8)), stack(pool, ("main", 11))
+    inside = frames(pool, ("save", {"len(pool.free)": "2", "need": "4"}), ("main", {"pool": "a Pool"}))
+    inside[0].objects = [{"pool": "pool"}]
+    for length, told_of_other in ((1, ""), (5, ", and 5 in rank 1")):
+        left = frames(pool, ("main", {"pool": "a Pool", "pool.free": f"of length {length}"}))
+        told = plain_difference(stacks, (inside, left), (0, 1))
+        assert told is not None and told.line == 7
+        one = "len(pool.free) is 2" + (" and need is 4" if not told_of_other else "")
+        assert told.difference.endswith(f"and false in rank 1. {one} in rank 0{told_of_other}.")
 
 
 def test_a_handler_that_returns_is_told_where_nothing_else_leads_elsewhere(tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ from dynascope.facts import model
 from dynascope.facts.comparison.called import Round
 from dynascope.facts.comparison.plain_branch import (
     DTENSOR,
-    FSDP_SETTINGS,
     PROCESS_GROUP,
-    RESHARDS,
     EarlierCall,
     Kind,
     PairOfValues,
@@ -27,8 +25,10 @@ from dynascope.facts.comparison.plain_evaluation import is_object
 from dynascope.facts.comparison.plain_operands import operands
 from dynascope.facts.comparison.plain_values import ValuesRead, settings_apart, values_read
 from dynascope.facts.comparison.raised_errors import handlers_apart, leaving_handlers
+from dynascope.facts.comparison.rounds_called import rounds_called
 from dynascope.facts.comparison.skipped_rounds import skipping_round
 from dynascope.facts.comparison.wrapped_modules import wrapping
+from dynascope.facts.counts import counted
 from dynascope.facts.user_stack import UserFrame
 
 _FLOAT = re.compile(r"-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|nan|inf)")
@@ -51,28 +51,8 @@ _MORE_OFTEN: dict[Kind, str] = {
 _OF_MODULE = re.compile(r"\w+\.[\w.]*(?=.*\()")
 """The first parameter of FSDP2 that a collective takes."""
 _OF_GRADIENTS = "DistributedDataParallel's gradients"
-_PARAMETER = re.compile(r"[\w.]+")
 _TOLD = 2
 """How many values are told."""
-
-
-def fsdp_difference(takes: tuple[str, str], values: PairOfValues, numbers: tuple[int, int]) -> str:
-    """Say which settings of FSDP2's parameters differ in two ranks; "" if they are not known.
-
-    `takes` are what the collectives take: `layers.1.weight, layers.1.bias (f32[272])`.
-    """
-    settings = [next((each.values for each in side if each.function == FSDP_SETTINGS), {}) for side in values]
-    for side, other in ((0, 1), (1, 0)):
-        names = [name for name in _PARAMETER.findall(takes[other].partition(" (")[0]) if name in settings[side]]
-        if names:
-            return f"{names[0]}.requires_grad is False in rank {numbers[side]}, and True in rank {numbers[other]}."
-    first = [_PARAMETER.findall(each.partition(" (")[0])[:1] for each in takes]
-    for name in dict.fromkeys(f"{each[0]}.{RESHARDS}" for each in first if each):
-        told = [side.get(name) for side in settings]
-        if None not in told and told[0] != told[1]:
-            text = ", and ".join(f"{value} in rank {number}" for value, number in zip(told, numbers, strict=True))
-            return f"{RESHARDS} of the module of {name.removesuffix(f'.{RESHARDS}')} is {text}."
-    return ""
 
 
 class _Told(NamedTuple):
@@ -106,7 +86,7 @@ def plain_difference(
         stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
         rounds = rounds and rounds[::-1]
         if before is not None:
-            before = before._replace(values=before.values[::-1], is_anew=before.is_anew[::-1])
+            before = EarlierCall(before.stack, before.values[::-1], before.is_anew[::-1], before.calls[::-1])
     parameters = [_OF_MODULE.match(each) for each in takes]
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
@@ -116,8 +96,7 @@ def plain_difference(
     branches += wrapping(stacks[0]) if are_wrapped and takes[0] != takes[1] else []
     if are_stages:
         branches = [each for each in branches if each.kind != "condition" or not any("rank" in it for it in each.reads)]
-    then = before.values if before is not None else ((), ())
-    told = [each for branch in branches if (each := _told(branch, values, names, are_of_others, then)) is not None]
+    told = [each for branch in branches if (each := _told(branch, values, names, are_of_others, before)) is not None]
     known = [each for each in told if each.is_proven]
     if not (known or is_proven):
         known = [each for each in told[:1] if each.itself]
@@ -180,33 +159,61 @@ def _told(
     values: PairOfValues,
     names: tuple[str, str],
     are_of_others: bool,
-    before: PairOfValues = ((), ()),
+    before: EarlierCall | None = None,
 ) -> _Told | None:
     """Return what is said of a statement; None where it is known not to part the ranks.
 
-    `are_of_others`: the collectives are known to be of other modules. `before` are values at the collective before.
+    `are_of_others`: the collectives are known to be of other modules. `before` is the collective before.
     """
+    before = before or EarlierCall()
     read = values_read(branch, values)
     if branch.goes_on and read.truth(branch.side or 0, branch.goes_on) is not True:
         return None
     truths = [_truth(branch, read, side) for side in (0, 1)] if branch.kind in ("condition", "break") else []
+    is_decided, is_alike = _differ(truths), _are_alike(truths)
     differing = _differing(branch, read, names)
     if branch.kind == "setting" and all(_FLOAT.fullmatch(read.sides[0][name]) for name in differing):
         return None  # clocks and losses differ by right
-    if branch.kind == "elements":
-        differing = []
-    is_skipped = branch.kind == "skips" and are_of_others
     counts = [read.elements(side, branch.elements) for side in (0, 1)]
-    is_counted = len({*counts}) == 2 and None not in counts
-    is_decided = len({*truths}) == 2 and None not in truths
-    if branch.kind == "loop" and branch.elements and len({*counts}) == 1 and None not in counts:
+    if branch.kind == "loop" and branch.elements and _are_alike(counts):
         return None
-    is_alike = branch.kind == "condition" and branch.side is None and len({*truths}) == 1 and None not in truths
-    is_proven = branch.is_only or is_skipped or is_counted or is_decided or (bool(differing) and not is_alike)
-    if branch.side is not None and not is_proven and len({*truths}) == 1 and None not in truths:
+    is_skipped = branch.kind == "skips" and are_of_others
+    is_told = differing or is_skipped or _differ(counts) or branch.is_only
+    if branch.is_true is None and not is_told and branch.kind != "passes":
         return None
-    shown = _values_told(branch, read, differing, names, counts if is_counted else None)
-    if not (is_counted or {*branch.reads} & {*differing}):
+    rounds = None if differing or _differ(counts) else rounds_called(branch, before.calls)
+    is_proven = bool(branch.is_only or is_skipped or _differ(counts) or is_decided or rounds)
+    is_proven = is_proven or (bool(differing) and not (is_alike and branch.kind == "condition" and branch.side is None))
+    if branch.side is not None and not is_proven and is_alike:
+        return None
+    if rounds is not None:
+        shown = [_of_rounds(branch.elements, rounds, names)]
+    else:
+        shown = _shown(branch, read, differing, names, counts, values, before.values)
+    itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
+    return _Told(branch, itself, " ".join(shown), is_proven)
+
+
+def _differ(of_both: Sequence[int | None]) -> bool:
+    return len({*of_both}) == 2 and None not in of_both
+
+
+def _are_alike(of_both: Sequence[int | None]) -> bool:
+    return len({*of_both}) == 1 and None not in of_both
+
+
+def _shown(
+    branch: PlainBranch,
+    read: ValuesRead,
+    differing: Sequence[str],
+    names: tuple[str, str],
+    counts: Sequence[int | None],
+    values: PairOfValues,
+    before: PairOfValues,
+) -> list[str]:
+    """Say which values a statement reads; `before` are those at the collective before."""
+    shown = _values_told(branch, read, differing, names, counts if _differ(counts) else None)
+    if not (_differ(counts) or {*branch.reads} & {*differing}):
         # what the statement itself reads is told before other attributes of an object
         shown = _differing_before(branch, before, names) or shown or _settings_told(branch, values, names)
     if branch.side is not None and not shown and not _has_changed(branch, read):
@@ -214,11 +221,14 @@ def _told(
     if branch.handler is not None and not shown:
         line, text = branch.handler
         shown = [f"`{text}` in it ({where(branch.path, line)}) goes on after an error, which one of them may have met."]
-    itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)
-    is_told = differing or is_skipped or is_counted or branch.is_only or branch.kind == "passes"
-    if branch.is_true is None and not is_told:
-        return None
-    return _Told(branch, itself, " ".join(shown), is_proven)
+    return shown
+
+
+def _of_rounds(elements: str, rounds: tuple[int, int], names: tuple[str, str]) -> str:
+    """Say how far each rank has gone through a loop that one of them has left."""
+    (few, left), (many, inside) = sorted(zip(rounds, names, strict=True))
+    gone = counted(few, "element") if few else "no element"
+    return sentence_of(f"{left} has gone through {gone} of `{elements}`, and {inside} is at element {many}.")
 
 
 def _values_told(
@@ -226,7 +236,7 @@ def _values_told(
     read: ValuesRead,
     differing: Sequence[str],
     names: tuple[str, str],
-    counts: list[int | None] | None,
+    counts: Sequence[int | None] | None,
 ) -> list[str]:
     """Say which values differ that a statement reads.
 
@@ -294,6 +304,18 @@ def _has_changed(branch: PlainBranch, read: ValuesRead) -> bool:
     return now is not None and now is not _truth(branch, read, side)
 
 
+def _is_changed_since(branch: PlainBranch, read: ValuesRead) -> bool:
+    """Whether what the condition of a loop reads has changed in one rank since it was read.
+
+    What is known in the other rank alone is taken from there: an argument of the function.
+    """
+    if branch.is_true is None:
+        return False
+    condition = branch.text.removeprefix("while ")
+    merged = read.with_each_other()
+    return any(merged.truth(side, condition) is (not branch.is_true[side]) for side in (0, 1))
+
+
 def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
     """Return whether a condition was true in a rank.
 
@@ -318,8 +340,12 @@ def _differing(branch: PlainBranch, read: ValuesRead, names: tuple[str, str]) ->
     """
     if branch.kind == "condition":
         return _ordered(branch, read)
+    if branch.kind == "elements":
+        return []
     ranks = [each for each in read.differing if _is_rank(each, read, names, branch.path)]
     found = [name for name in _ordered(branch, read) if name not in ranks]
+    if branch.is_until_false and _is_changed_since(branch, read):
+        found = [name for name in found if name not in branch.reads]
     if branch.kind in ("loop", "setting"):
         return [name for name in found if "rank" not in name.rpartition(".")[2]]
     if branch.kind == "operand":
@@ -338,6 +364,12 @@ def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
     if branch.kind == "except":
         return f"`{branch.text}` has run in {yes}, and not in {no}."
     if branch.kind == "loop":
+        if branch.is_until_false:
+            condition = branch.text.removeprefix("while ")
+            return sentence_of(
+                f"{yes} is in the loop `{branch.text}`, and {no} is not: "
+                f"`{condition}` is true in {yes}, and false in {no}."
+            )
         return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
     return f"`{branch.text}` is true in {yes}, and false in {no}."
 

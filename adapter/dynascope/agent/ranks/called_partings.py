@@ -9,7 +9,8 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.plain_differences import fsdp_difference, plain_difference
+from dynascope.explain.fsdp_differences import fsdp_difference
+from dynascope.explain.plain_differences import plain_difference
 from dynascope.explain.rank_differences import newest_difference
 from dynascope.facts.comparison.called import (
     Called,
@@ -90,18 +91,24 @@ class CalledParting(NamedTuple):
         return (backend, number, since) if self.is_uncompiled else (backend, number - 1, 0)
 
     def before(
-        self, own: Mapping[str, CalledInGroup], values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]]
+        self,
+        calls: tuple[Mapping[str, CalledInGroup], Mapping[int, Mapping[str, CalledInGroup]]],
+        values: tuple[Sequence[ValuesAt], Sequence[ValuesAt]],
     ) -> EarlierCall:
         """Return the collective that both ranks have called before."""
-        earlier = [each for each in own[self.group].calls if each.place < self.ours.place and each.stack]
+        own, other = calls[0][self.group], calls[1].get(self.rank, {}).get(self.group)
+        ours = [each for each in own.calls if each.place <= self.ours.place]
+        theirs = [each for each in other.calls if each.place <= self.theirs.place] if other is not None else []
+        earlier = [each for each in ours if each.place < self.ours.place and each.stack]
         known = [{each.place: each.frames for each in side if each.group == self.group} for side in values]
         first = min(map(self._place_of_values, (self.ours, self.theirs)))
         places = [each for each in known[0] if each is not None and each in known[1] and each < first]
         read = (known[0][max(places)], known[1][max(places)]) if places else ((), ())
         if not earlier:
-            return EarlierCall(values=read)
+            return EarlierCall(values=read, calls=(ours, theirs))
         last = earlier[-1]
-        return EarlierCall(last.stack, read, (self.ours.is_anew_since(last), self.theirs.is_anew_since(last)))
+        is_anew = self.ours.is_anew_since(last), self.theirs.is_anew_since(last)
+        return EarlierCall(last.stack, read, is_anew, (ours, theirs))
 
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""
@@ -199,7 +206,7 @@ def told(
     other; `members` as in `divergences.other_collective`.
     """
     read = parting.cause.values(calls, values)
-    before = parting.cause.before(calls[0], values)
+    before = parting.cause.before(calls, values)
     parting = placed_in_graphs(parting, *newest)
     frames = [*reversed(parting.ours.stack), *reversed(parting.theirs.stack)]
     fact = divergence(parting, rank, calls[1], members)

@@ -11,7 +11,7 @@ import time
 import traceback
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
@@ -24,8 +24,9 @@ from dynascope.agent.internals.distributed_values import text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
 from dynascope.agent.ranks.object_classes import with_article
-from dynascope.facts.comparison.plain_branch import FrameValues
-from dynascope.facts.comparison.plain_reads import names_read
+from dynascope.facts.comparison.plain_branch import MODULE, FrameValues
+from dynascope.facts.comparison.plain_reads import globals_read, names_read
+from dynascope.facts.user_stack import UserFrame
 
 _MOST_NAMES = 48
 """The most names that are read in a frame."""
@@ -65,10 +66,20 @@ def values_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues
         values: dict[str, str] = {}
         objects: list[dict[str, str]] = []
         with suppress(Exception):  # an object of the program may have anything in its `__dict__`
-            values = local.attributes() | local.values(names_read(user.path, user.line)[:_MOST_NAMES])
+            known = local.globals(user.path) if user.function == MODULE else {}
+            values = known | local.attributes() | local.values(names_read(user.path, user.line)[:_MOST_NAMES])
             objects = [local.names_in(caller) for caller, _ in users[at + 1 :]]
         found.append(FrameValues(user.path, user.function, values, objects))
-    return found
+    return [*found, *_globals_of(users)]
+
+
+def _globals_of(users: Sequence[tuple[_Locals, UserFrame]]) -> Iterator[FrameValues]:
+    """Yield the global variables by which functions decide that the rank may have left."""
+    modules = {user.path for _, user in users if user.function == MODULE}
+    for path, local in {user.path: local for local, user in users if user.path not in modules}.items():
+        with suppress(Exception):  # as above
+            if values := local.globals(path):
+                yield FrameValues(path, MODULE, values)
 
 
 def counts_in(frames: Iterable[tuple[types.FrameType, int]]) -> list[FrameValues]:
@@ -99,6 +110,10 @@ class _Locals:
     def values(self, names: Iterable[str]) -> dict[str, str]:
         read = {name: _value(_parsed(name), self._values, self._globals) for name in names}
         return _texts(read.items()) | self._distributed()
+
+    def globals(self, path: str) -> dict[str, str]:
+        names = globals_read(path)[:_MOST_NAMES]
+        return _texts((name, _value(_parsed(name), {}, self._globals)) for name in names)
 
     def attributes(self) -> dict[str, str]:
         """Return the values of attributes of objects, and of attributes of these."""

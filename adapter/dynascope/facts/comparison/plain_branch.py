@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from dynascope.facts.comparison.called import Called
 from dynascope.facts.comparison.called_predicates import names_asked
-from dynascope.facts.comparison.plain_code import Branching, Loop, condition_of, head_of, names_in
+from dynascope.facts.comparison.plain_code import Branching, Loop, condition_of, head_of, left_early, names_in
 from dynascope.facts.user_stack import UserFrame
 
 Kind = Literal[
@@ -26,6 +27,8 @@ PROCESS_GROUP = "the process group"
 """The text of a process group begins so."""
 DTENSOR = "a DTensor"
 """The text of a DTensor begins so."""
+MODULE = "<module>"
+"""The function of the code of a file itself."""
 FSDP_SETTINGS = "fully_shard"
 """In place of a function: the values are settings of FSDP2's parameters.
 
@@ -68,6 +71,8 @@ class EarlierCall(NamedTuple):
     """The values of the latest collective before at which those of both ranks are known."""
     is_anew: tuple[bool, bool] = (False, False)
     """Whether each rank has begun an inner loop of these lines again since."""
+    calls: tuple[Sequence[Called], Sequence[Called]] = ((), ())
+    """The collectives of each rank, with those at which they part last."""
 
 
 class PlainBranch(NamedTuple):
@@ -95,6 +100,8 @@ class PlainBranch(NamedTuple):
     """The function that has been called there, and has returned, in which the statement is; "" for `function`."""
     is_only: bool = False
     """Whether nothing else has kept a rank from calling in a round of a loop."""
+    is_until_false: bool = False
+    """Whether a loop is left only when its condition, `text` after `while`, is false."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
@@ -107,7 +114,18 @@ def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | No
     reads = [*dict.fromkeys([*names_in(condition), *names_asked(frame.path, condition)])]
     kind: Kind = "loop" if is_loop else "condition"
     elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
-    return PlainBranch(frame.path, node.lineno, frame.function, text, reads, kind, is_true, elements=elements)
+    is_until_false = isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and not left_early(node)
+    return PlainBranch(
+        frame.path,
+        node.lineno,
+        frame.function,
+        text,
+        reads,
+        kind,
+        is_true,
+        elements=elements,
+        is_until_false=is_until_false,
+    )
 
 
 def truth_by_side(is_true: bool, side: int) -> tuple[bool, bool]:

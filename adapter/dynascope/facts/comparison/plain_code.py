@@ -165,6 +165,11 @@ def _ends_with_leaving(block: Sequence[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], ast.Break | ast.Continue | ast.Return)
 
 
+def left_early(loop: Loop) -> bool:
+    """Whether a `break`, `return` or handled error may lead out of a loop."""
+    return any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in statements_of(loop))
+
+
 def condition_of(node: Branching) -> ast.expr:
     """Return the condition, or what a loop goes through."""
     return node.iter if isinstance(node, ast.For) else node.test

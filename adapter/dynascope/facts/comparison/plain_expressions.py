@@ -30,6 +30,14 @@ def comprehensions_left(frame: UserFrame, side: int) -> Iterator[PlainBranch]:
         yield found._replace(side=side, elements=elements)
 
 
+def alternatives(expression: ast.expr, frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the conditions by which an expression has one value or another."""
+    for each in ast.walk(expression):
+        if isinstance(each, ast.IfExp):
+            text = ast.unparse(each.test)
+            yield PlainBranch(frame.path, each.lineno, frame.function, text, _read(frame, each.test), "condition", None)
+
+
 def operands_before(frame: UserFrame, called: str, side: int) -> Iterator[PlainBranch]:
     """Yield the operands and conditions of a line on which one rank makes a call.
 

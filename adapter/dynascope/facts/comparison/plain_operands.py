@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 
 from dynascope.facts.comparison.plain_branch import PlainBranch, branch_of
 from dynascope.facts.comparison.plain_code import (
     Entering,
     Step,
-    branches_of,
     function_at,
     head_of,
     is_same_function,
     statements_of,
     way_of,
 )
-from dynascope.facts.comparison.plain_expressions import elements_left_out
+from dynascope.facts.comparison.plain_expressions import alternatives, elements_left_out
 from dynascope.facts.comparison.plain_reads import bound_at, elements_read, read_at
 from dynascope.facts.user_stack import UserFrame
 
@@ -39,12 +38,18 @@ def _assigning(way: Sequence[Step], frame: UserFrame) -> Iterator[PlainBranch]:
     """Yield the conditions before a line that assign a name that it reads, the nearest first."""
     function = function_at(frame.path, [frame.line])
     read = {*read_at([step.node for step in way])}
-    before = branches_of(function) if function is not None and read else []
+    statements = statements_of(function) if function is not None and read else []
+    before = [node for node in statements if (node.end_lineno or node.lineno) < frame.line]
     for node in reversed(before):
-        if isinstance(node, ast.If) and (node.end_lineno or node.lineno) < frame.line:
-            assigned = (each for each in statements_of(node) if isinstance(each, ast.Assign | ast.AugAssign))
-            if any(ast.unparse(target) in read for each in assigned for target in _targets(each)):
-                yield branch_of(node, frame, None)
+        if isinstance(node, ast.If) and any(_assigns(each, read) for each in statements_of(node)):
+            yield branch_of(node, frame, None)
+        elif isinstance(node, ast.Assign) and _assigns(node, read):
+            yield from alternatives(node.value, frame)
+
+
+def _assigns(node: ast.stmt, names: Container[str]) -> bool:
+    """Whether a statement assigns to one of some names."""
+    return isinstance(node, ast.Assign | ast.AugAssign) and any(ast.unparse(each) in names for each in _targets(node))
 
 
 def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:

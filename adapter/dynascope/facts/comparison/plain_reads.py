@@ -23,6 +23,8 @@ from dynascope.facts.comparison.plain_code import (
     way_to,
 )
 
+ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
+"""The variable with which a name begins, `len(self.items)`: its second group."""
 _WRAPS = re.compile("shard|wrap|parallel|register_comm_hook", re.IGNORECASE)
 
 
@@ -44,6 +46,37 @@ def names_read(path: str, line: int) -> list[str]:
     settings = [name for loop in loops for node in statements_of(loop) for name in settings_in(node)]
     passed = [name for each in wrapping_calls(path, function) for given in each.given for name in names_in(given)]
     return [*dict.fromkeys([*conditions, *around, *noted, *read_at(way), *passed, *tried, *settings])]
+
+
+@lru_cache(64)
+def globals_read(path: str) -> list[str]:
+    """Return the global variables, and attributes of them, by which functions of a file decide."""
+    module = module_at(path)
+    if module is None:
+        return []
+    kept = assigned_in(module)
+    functions = [each for each in ast.walk(module) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    read = (
+        name
+        for function in functions
+        for statement in statements_of(function)
+        for name in (*settings_in(statement), *(names_in(statement.iter) if isinstance(statement, ast.For) else ()))
+        if is_global(name, kept, function)
+    )
+    return [*dict.fromkeys(read)]
+
+
+def is_global(name: str, kept: Container[str], function: Function) -> bool:
+    """Whether a name that a function reads begins with one of the global variables `kept`."""
+    root = ROOT.match(name)
+    return root is not None and root[2] in kept and root[2] not in _own_names(function)
+
+
+def _own_names(function: Function) -> set[str]:
+    """Return the names of parameters and local variables of a function."""
+    if isinstance(function, ast.Module):
+        return set()  # its variables are the global ones
+    return assigned_in(function) | {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
 class WrappingCall(NamedTuple):

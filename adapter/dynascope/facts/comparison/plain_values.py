@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dynascope.facts.comparison.plain_branch import FrameValues, PairOfValues, PlainBranch
+from dynascope.facts.comparison.plain_branch import MODULE, FrameValues, PairOfValues, PlainBranch
+from dynascope.facts.comparison.plain_code import function_at, module_at
 from dynascope.facts.comparison.plain_evaluation import UNKNOWN, evaluated, is_object, length_of, text_of
-
-_ROOT = re.compile(r"(len\()?([A-Za-z_]\w*)")
+from dynascope.facts.comparison.plain_reads import ROOT, assigned_in, is_global
 
 
 class ValuesRead(Struct, frozen=True):
@@ -23,6 +23,11 @@ class ValuesRead(Struct, frozen=True):
         """Return the names whose values differ between the ranks."""
         one, other = self.sides
         return [name for name in one if name in other and one[name] != other[name]]
+
+    def with_each_other(self) -> ValuesRead:
+        """Return the values with, for a name that is known in one rank alone, that of the other."""
+        one, other = self.sides
+        return ValuesRead((other | one, one | other))
 
     def truth(self, side: int, condition: str) -> bool | None:
         """Return whether a condition is true in a rank; None where that is not known."""
@@ -60,7 +65,7 @@ def values_read(branch: PlainBranch, values: PairOfValues) -> ValuesRead:
     """Return what both ranks have as the values that a statement reads.
 
     `values` are those of the frames of both, the innermost first. What a function reads in which one rank alone is,
-    the other may have, too: in an object that both have in a function that calls it.
+    the other may have, too: in an object that both have in a function that calls it, or in a global variable.
     """
     frames = [
         next((each for each in side if (each.path, each.function) == (branch.path, branch.function)), None)
@@ -73,7 +78,11 @@ def values_read(branch: PlainBranch, values: PairOfValues) -> ValuesRead:
     if own is None:
         return ValuesRead(({}, {}))
     read = _of(branch, own.values)
-    there = _through_objects(branch, own, values) | _in_later_round(branch, frames[1 - branch.side])
+    there = (
+        _of_globals(branch, values[1 - branch.side])
+        | _through_objects(branch, own, values)
+        | _in_later_round(branch, frames[1 - branch.side])
+    )
     return ValuesRead((read, there) if branch.side == 0 else (there, read))
 
 
@@ -88,11 +97,22 @@ def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
     return found | {name: text for name, text in values.items() if parts and name.startswith(parts)}
 
 
+def _of_globals(branch: PlainBranch, frames: Sequence[FrameValues]) -> dict[str, str]:
+    """Return a rank's values of the global variables that a function reads which it has left."""
+    module, function = module_at(branch.path), function_at(branch.path, [branch.line])
+    frame = next((each for each in frames if (each.path, each.function) == (branch.path, MODULE)), None)
+    if module is None or function is None or frame is None:
+        return {}
+    kept = assigned_in(module)
+    names = [each for each in branch.reads if is_global(each, kept, function)]
+    return {name: text for name in names if (text := text_of(name, frame.values)) is not None}
+
+
 def _in_later_round(branch: PlainBranch, frame: FrameValues | None) -> dict[str, str]:
     """Return what a rank in a later round of a loop still has, as the loop does not assign it."""
     if branch.assigned is None or frame is None:
         return {}
-    kept = [name for name in branch.reads if (root := _ROOT.match(name)) and root[2] not in branch.assigned]
+    kept = [name for name in branch.reads if (root := ROOT.match(name)) and root[2] not in branch.assigned]
     return {name: text for name in kept if (text := text_of(name, frame.values)) is not None}
 
 
@@ -105,7 +125,7 @@ def _through_objects(branch: PlainBranch, own: FrameValues, values: PairOfValues
             (each for each in values[1 - side] if (each.path, each.function) == (caller.path, caller.function)), None
         )
         for name in branch.reads if their is not None else ():
-            root = _ROOT.match(name)
+            root = ROOT.match(name)
             if root is not None and root[2] in names and their is not None:
                 there = f"{root[1] or ''}{names[root[2]]}{name[root.end() :]}"
                 text = text_of(there, their.values)
