@@ -12,8 +12,8 @@ import pytest
 import torch
 import torch.distributed as dist
 from dynascope.agent.ranks.frame_values import values_in
-from dynascope.explain.fsdp_differences import fsdp_difference
 from dynascope.explain.plain_differences import plain_difference, skipped_before
+from dynascope.explain.wrapper_differences import ddp_difference, fsdp_difference
 from dynascope.facts.comparison.plain_branch import FSDP_SETTINGS, EarlierCall, FrameValues
 from dynascope.facts.comparison.plain_branches import branches_apart
 from dynascope.facts.comparison.plain_reads import elements_read, globals_read, names_read
@@ -579,6 +579,17 @@ def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:
         "reshard_after_forward of the module of blocks.1.weight is True in rank 0, and False in rank 2."
     )
     assert fsdp_difference(takes, (kept, kept), (0, 2)) == ""
+    dtypes = [[FrameValues("", FSDP_SETTINGS, {"head.weight.param_dtype": each})] for each in ("bf16", "f32")]
+    assert fsdp_difference((takes[0], takes[0]), (dtypes[0], dtypes[1]), (0, 2)) == (
+        "param_dtype of the module of head.weight is bf16 in rank 0, and f32 in rank 2."
+    )
+
+
+def test_settings_of_ddp_that_differ_are_told(path: str) -> None:
+    sides = [frames(path, ("train", {"ddp.find_unused_parameters": each})) for each in ("False", "True")]
+    told = "ddp.find_unused_parameters is False in rank 0, and True in rank 1."
+    assert ddp_difference((sides[0], sides[1]), (0, 1)) == ddp_difference((sides[1], sides[0]), (1, 0)) == (told, None)
+    assert ddp_difference((sides[0], sides[0]), (0, 1)) == ddp_difference((sides[0], []), (0, 1)) == ("", None)
 
 
 def test_no_escape_sequence_of_the_program_makes_python_warn(tmp_path: Path) -> None:

@@ -228,13 +228,20 @@ def _stack(parting: Parting) -> list[UserFrame]:
 
 def _stack_at(compile: TracedCompile, difference: Difference) -> list[UserFrame]:
     # arguments are told at the line of `def`, which no user takes for a place where ranks part
-    row = 1 if difference.row == 0 and difference.kind == "value" and len(compile.lines) > 1 else difference.row
+    is_argument = difference.row == 0 and difference.kind == "value" and len(compile.lines) > 1
+    row = _first_read(compile, difference.name) if is_argument else difference.row
     places = [difference.place if row == difference.row else compile.lines[row].place]
     for line in reversed(compile.lines[: row + 1]):
         if line.place.depth < places[-1].depth:
             places.append(line.place)
     users = [each for each in places if not is_of_library(each.path)] or places
     return [UserFrame(each.path, each.line, each.function) for each in reversed(users)]
+
+
+def _first_read(compile: TracedCompile, name: str) -> int:
+    """Return the number of the first traced line that names an argument; 1 without such."""
+    own = [(row, each.place) for row, each in enumerate(compile.lines) if row and each.place.depth == 0]
+    return next((row for row, place in own if name in words_at(place.path, place.line)), 1)
 
 
 def _told(parting: Parting, names: tuple[str, str]) -> str:

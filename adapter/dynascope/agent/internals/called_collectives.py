@@ -12,7 +12,7 @@ import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, is_tensor
 from dynascope.facts.comparison.called import TENSORS, Splits
-from dynascope.facts.comparison.plain_branch import RESHARDS
+from dynascope.facts.comparison.plain_branch import PARAM_DTYPE, REDUCE_DTYPE, RESHARDS
 
 _EQUAL_SIZES = re.compile(
     r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
@@ -92,8 +92,8 @@ def taken_by(method: str, taken: Sequence[torch.Tensor], splits: Splits = ((), (
 def fsdp_settings_of(sharded: Any) -> dict[str, str]:
     """Return settings of FSDP2's parameters by name: "False" for one that needs no gradient.
 
-    `FSDPParam.sharded_param` and `.post_forward_mesh_info` (2.4): of the first parameter it is told whether its module
-    reshards after the forward.
+    `FSDPParam.sharded_param`, `.post_forward_mesh_info`, `.param_dtype`, `.orig_dtype` and `.reduce_dtype` (2.4): of
+    the first parameter it is told whether its module reshards after the forward, and in which types it communicates.
     """
     found: dict[str, str] = {}
     first = ""
@@ -105,7 +105,10 @@ def fsdp_settings_of(sharded: Any) -> dict[str, str]:
             if name and not first:
                 first = name
                 reshards = getattr(each, "post_forward_mesh_info", None) is not None
-                found[f"{name}.{RESHARDS}"] = str(reshards)
+                dtype = getattr(each, "param_dtype", None) or getattr(each, "orig_dtype", None)
+                reduced = getattr(each, "reduce_dtype", None) or dtype
+                found |= {f"{name}.{RESHARDS}": str(reshards), f"{name}.{PARAM_DTYPE}": str(dtype)}
+                found[f"{name}.{REDUCE_DTYPE}"] = str(reduced)
     return dict(islice(found.items(), _MOST_SETTINGS))
 
 

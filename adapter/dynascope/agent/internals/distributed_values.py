@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from dynascope.facts.comparison.plain_branch import DTENSOR, PROCESS_GROUP
+from dynascope.facts.comparison.plain_branch import DDP_SETTINGS, DTENSOR, PROCESS_GROUP
 from dynascope.rank_names import named_ranks, ranks_text
 
 _PLACEMENTS = "torch.distributed.tensor.placement_types"
@@ -35,6 +35,13 @@ def text_of(value: object) -> str | None:
         told = [_placement(each) for each in object.__getattribute__(value, "_spec").placements]
         return f"{DTENSOR} with {', '.join(filter(None, told))}" if told and None not in told else None
     return _placement(value)
+
+
+def settings_of(value: object) -> dict[str, object]:
+    """Return the settings of a `DistributedDataParallel`; none of another value."""
+    kind = getattr(sys.modules.get("torch.nn.parallel.distributed"), "DistributedDataParallel", None)
+    own = object.__getattribute__(value, "__dict__") if type(value) is kind else {}
+    return {name: own[name] for name in DDP_SETTINGS if type(own.get(name)) in (bool, int)}
 
 
 def _placement(value: object) -> str | None:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from msgspec import structs
 
 from dynascope.explain import divergences
-from dynascope.explain.fsdp_differences import fsdp_difference
 from dynascope.explain.plain_differences import plain_difference
 from dynascope.explain.rank_differences import newest_difference
+from dynascope.explain.wrapper_differences import ddp_difference, fsdp_difference
 from dynascope.facts.comparison.called import (
     Called,
     CalledInGroup,
@@ -254,7 +254,10 @@ def explained(
     found = next((each for each in differences if each is not None and each.difference), None)
     if found is None and waiting is not None:
         settings = fsdp_difference((parting.ours.takes, parting.theirs.takes), waiting[0], numbers)
-        return structs.replace(fact, difference=settings) if settings else fact
+        passed, at = ddp_difference(waiting[0], numbers) if not settings else ("", None)
+        if at is not None:
+            fact = structs.replace(fact, path=at.path, line=at.line, stack=[at])
+        return structs.replace(fact, difference=settings or passed) if settings or passed else fact
     if found is None:
         return fact
     return structs.replace(fact, path=found.path, line=found.line, stack=found.stack, difference=found.difference)

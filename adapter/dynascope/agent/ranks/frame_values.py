@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from dynascope.agent.internals.data_loaders import is_data_loader, length_of
-from dynascope.agent.internals.distributed_values import text_of
+from dynascope.agent.internals.distributed_values import settings_of, text_of
 from dynascope.agent.internals.frames.translators import locals_of
 from dynascope.agent.ranks.called import users_frames
 from dynascope.agent.ranks.object_classes import with_article
@@ -130,6 +130,8 @@ class _Locals:
         """Return the texts of process groups, meshes, DTensors, containers and data loaders."""
         found = ((name, text_of(value)) for name, value in islice(self._values.items(), _MOST_LOCALS))
         texts = {name: text for name, text in found if text is not None}
+        for name, value in islice(self._values.items(), _MOST_LOCALS):
+            texts |= _settings(name, value)
         return texts | {name: text for name, each in self._containers.items() if (text := _text(each)) is not None}
 
     def names_in(self, caller: _Locals) -> dict[str, str]:
@@ -275,6 +277,7 @@ def _texts(values: Iterable[tuple[str, Any]]) -> dict[str, str]:
         if (text := _text(value)) is not None:
             found[name] = text
             found |= _elements(name, value)
+            found |= _settings(name, value)
     return found
 
 
@@ -291,6 +294,10 @@ def _elements(name: str, container: Any) -> dict[str, str]:
         return {}
     texts = {f"{name}[{key!r}]": _text(each) if type(each) in (str, bool) else text_of(each) for key, each in pairs}
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def _settings(name: str, value: Any) -> dict[str, str]:
+    return {f"{name}.{setting}": repr(each) for setting, each in settings_of(value).items()}
 
 
 def _number(value: float) -> str:

@@ -36,6 +36,11 @@ By a parameter's name alone it is its `requires_grad`, of which only False is to
 """
 RESHARDS = "reshard_after_forward"
 """The argument of `fully_shard` (2.6), kept by a module's first parameter: `layers.0.weight.reshard_after_forward`."""
+PARAM_DTYPE, REDUCE_DTYPE = "param_dtype", "reduce_dtype"
+"""Attributes of `MixedPrecisionPolicy` (2.4), which are kept in the same way."""
+FSDP_MODULE_SETTINGS = (RESHARDS, PARAM_DTYPE, REDUCE_DTYPE)
+DDP_SETTINGS = ("find_unused_parameters", "static_graph", "broadcast_buffers", "bucket_bytes_cap")
+"""The attributes of `DistributedDataParallel` (2.0) by which it calls other collectives."""
 
 
 class FrameValues(Struct, array_like=True):
