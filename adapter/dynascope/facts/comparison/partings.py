@@ -20,6 +20,7 @@ _FARTHEST = 10_000
 _SETTING = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\[)")
 _TENSOR = re.compile(r"[a-z]+\d*(?:_\w+)?\[")
 """How the text of a tensor begins: `f32[8, 16]`."""
+_NUMBER = re.compile(r"-?\d+")
 COMPUTED_SIZE = re.compile(r"\[.*(//|\bTruncToInt\()")
 """A size that is computed of others, whose value is not recorded."""
 
@@ -47,6 +48,7 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
     words = [{*_SETTING.findall(text)} for text in texts]
     only = words[0] - words[1], words[1] - words[0]
     tensors: list[tuple[Comparison, Difference]] = []
+    numbers: list[Difference] = []
     for comparison, _, _ in _up_to_branches(left, right):
         for each in comparison.decided:
             sides = each.left or "", each.right or ""
@@ -56,7 +58,36 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
                 return comparison, each
             if each.kind == "value" and all(map(_TENSOR.match, sides)):
                 tensors.append((comparison, each))
-    return tensors[0] if tensors else None
+            elif each.kind == "value" and all(map(_NUMBER.fullmatch, sides)) and not _are_ranks(each, comparison):
+                numbers.append(each)
+    return (tensors[0][0], _number_read(tensors[0][1], numbers)) if tensors else None
+
+
+def is_of_types(value: Difference, texts: tuple[str, str]) -> bool:
+    """Whether a value may make collectives differ that take tensors of other types.
+
+    `texts` are the collectives: `all_reduce(sum) of f32[16]`. A tensor of the same type in both ranks does not.
+    """
+    taken = [each.rpartition(" of ")[2].partition("[")[0] for each in texts]
+    sides = [each or "" for each in (value.left, value.right)]
+    of_value = {each.partition("[")[0] for each in sides if _TENSOR.match(each)}
+    return taken[0] == taken[1] or len(of_value) != 1
+
+
+def _are_ranks(value: Difference, comparison: Comparison) -> bool:
+    """Whether a value is the number of its rank on both sides."""
+    return all(
+        f"rank {text}" == side.name for text, side in ((value.left, comparison.left), (value.right, comparison.right))
+    )
+
+
+def _number_read(value: Difference, numbers: Sequence[Difference]) -> Difference:
+    """Return the number that a value is computed from in the same function, or the value itself."""
+    read = words_at(value.place.path, value.place.line)
+    here = (value.place.path, value.place.function, value.place.depth)
+    before = [each for each in numbers if each.row < value.row and each.name in read]
+    own = [each for each in before if (each.place.path, each.place.function, each.place.depth) == here]
+    return own[-1] if own else value
 
 
 def value_read(

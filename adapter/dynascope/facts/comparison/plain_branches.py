@@ -24,7 +24,7 @@ from dynascope.facts.comparison.plain_code import (
     way_of,
 )
 from dynascope.facts.comparison.plain_expressions import comprehensions_left, operands_before
-from dynascope.facts.comparison.plain_operands import at_one_line
+from dynascope.facts.comparison.plain_operands import at_one_line, passed_at
 from dynascope.facts.comparison.plain_reads import assigned_in, bound_at, noted_by, settings_in
 from dynascope.facts.user_stack import UserFrame
 
@@ -68,7 +68,8 @@ def branches_apart(
         found.append(branch_of(loop, frames[0], _truth(loop, lines))._replace(handler=_silent_handler(loop)))
         found += [*settings_of(loop, frames[0]), *_passing(loop, frames[0], max(lines))]
     found += [branch_of(node, frames[0], None) for node in exits]
-    return [*found, *in_callees(callees[1 - nearer], 1 - nearer)]
+    found += in_callees(callees[1 - nearer], 1 - nearer)
+    return found or [*passed_at(frames[nearer])]
 
 
 def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:

@@ -99,6 +99,12 @@ def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator
         yield _call(frame, way_of(frame))._replace(kind="operand", side=side if is_alone else None)
 
 
+def passed_at(frame: UserFrame) -> Iterator[PlainBranch]:
+    """Yield the line that one rank has passed and the other has not, for what it reads."""
+    call = _call(frame, way_of(frame))
+    yield call._replace(reads=[name for name in call.reads if "rank" not in name])
+
+
 def _call(frame: UserFrame, way: Sequence[Step]) -> PlainBranch:
     reads = [*dict.fromkeys(read_at([step.node for step in way]))]
     return PlainBranch(frame.path, frame.line, frame.function, "", reads, "call", None)

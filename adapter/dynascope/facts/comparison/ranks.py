@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from dynascope.facts import model
 from dynascope.facts.comparison.called import Splits
 from dynascope.facts.comparison.differences import Comparison, Difference, compare, with_sources
-from dynascope.facts.comparison.partings import CallLines, branch_to, value_of, value_read
+from dynascope.facts.comparison.partings import CallLines, branch_to, is_of_types, value_of, value_read
 from dynascope.facts.comparison.recorded import traced, without_address
 from dynascope.facts.comparison.trail import TracedCompile, TracedLine, Trail
 from dynascope.facts.user_stack import UserFrame
@@ -260,7 +260,7 @@ def parting_before(
     if at[0] is not None and at[1] is not None and at[0].stack == at[1].stack:
         texts = [" ".join([each.text, *each.inputs]) if not any(each.splits) else "" for each in at if each is not None]
         is_same = texts[0] == texts[1]  # what is computed of the same inputs is another tensor
-        found = value_read(*sides, [at[0].stack]) if is_same else value_of(*sides, (texts[0], texts[1]))
+        found = value_read(*sides, [at[0].stack]) if is_same else _value_at(*sides, at[0].stack, (texts[0], texts[1]))
     else:
         stacks = [each.stack for each in at if each is not None]
         branches = (branch_to(*sides, lines) for lines in _parted_lines(*at))
@@ -268,6 +268,21 @@ def parting_before(
     if found is not None:
         return Parting(ours[0], theirs[0], None, *found)
     return first_parting(ours, theirs, names)
+
+
+def _value_at(
+    left: TracedCompile, right: TracedCompile, stack: Sequence[UserFrame], texts: tuple[str, str]
+) -> tuple[Comparison, Difference] | None:
+    """Return the value that makes two collectives differ that both call at one line.
+
+    Where the tensor is none of theirs, they may be of other rounds of a loop: then it is the branch after which only
+    one side calls it.
+    """
+    found = value_of(left, right, texts)
+    if found is not None and not is_of_types(found[1], texts):
+        branches = (branch_to(left, right, (frame, frame)) for frame in reversed(stack))
+        return next(filter(None, branches), found)
+    return found
 
 
 def _merged(name: str, parts: Sequence[PartOfCall]) -> TracedCompile:
