@@ -585,6 +585,19 @@ def test_parameters_that_are_frozen_in_one_rank_are_told() -> None:
     )
 
 
+def test_what_a_line_passes_is_told_that_one_rank_has_left(tmp_path: Path) -> None:
+    (tmp_path / "plan.py").write_text("def main(model, plan):\n    model = parallelize(model, plan)\n    model(1)\n")
+    path = str(tmp_path / "plan.py")
+    stacks = stack(path, ("main", 2)), stack(path, ("main", 3))
+    sides = [frames(path, ("main", {"plan": f"of length {length}"})) for length in (2, 1)]
+    for before in (None, EarlierCall(stacks[0])):
+        told = plain_difference(stacks, (sides[0], sides[1]), (0, 1), before)
+        assert told is not None and (told.line, told.difference) == (
+            2,
+            "plan is of length 2 in rank 0, and of length 1 in rank 1.",
+        )
+
+
 def test_settings_of_ddp_that_differ_are_told(path: str) -> None:
     sides = [frames(path, ("train", {"ddp.find_unused_parameters": each})) for each in ("False", "True")]
     told = "ddp.find_unused_parameters is False in rank 0, and True in rank 1."

@@ -69,7 +69,7 @@ def branches_apart(
         found += [*settings_of(loop, frames[0]), *_passing(loop, frames[0], max(lines))]
     found += [branch_of(node, frames[0], None) for node in exits]
     found += in_callees(callees[1 - nearer], 1 - nearer)
-    return found or [*passed_at(frames[nearer])]
+    return found or [*passed_at(min(frames, key=lambda frame: frame.line))]
 
 
 def _is_later(frames: Sequence[UserFrame], met: Sequence[UserFrame]) -> bool:
