@@ -187,7 +187,7 @@ def _told(
     if branch.side is not None and not is_proven and is_alike:
         return None
     if rounds is not None:
-        shown = [_of_rounds(branch.elements, rounds, names)]
+        shown = [_of_rounds(branch.elements, rounds, names), *_settings_told(branch, values, names)]
     else:
         shown = _shown(branch, read, differing, names, counts, values, before.values)
     itself = _of_truth(branch, names) if branch.is_true is not None else _without_truth(branch, names, read, differing)

@@ -366,6 +366,9 @@ def _read_there(comparison: Comparison, difference: Difference) -> Iterator[Diff
     before = _decided_before(comparison, difference)
     there = [each for each in before if each.name in read or _OF_STACK.match(each.name)]
     there = [each for each in there if each.kind != "guard" or each.subject != difference.subject]
+    # another function may have a variable of the same name
+    functions = [(each.path, each.function) for each in _stack_at(comparison.left, difference)]
+    there = [each for each in there if each.kind != "value" or (each.place.path, each.place.function) in functions]
     # what the line itself gives a name may follow from the way that it goes
     earlier = [each for each in there if each.kind == "guard" or each.row < difference.row]
     yield from sorted(earlier, key=lambda each: (is_of_library(each.place.path), -each.row))

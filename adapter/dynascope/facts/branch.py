@@ -28,6 +28,7 @@ _PACKS = re.compile(r"\bpack_(?:padded_)?sequence\(|\bPackedSequence\b")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _HANDLES = re.compile(r"\s*except\b\s*(?P<error>.*?)(?:\bas\b.*)?:")
 _ITERATES = re.compile(r"\s*for\b.*\bin\b")
+_TARGETS = re.compile(r"\A\s*for\b.*?\bin\b")
 _ASSIGNS = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:,[\s\w,]*)?=(?!=)")
 _GOES_ON = re.compile(r"\s*(else\b|elif\b|[)\]}])")
 _DEFINES = re.compile(r"(async )?def |class ")
@@ -213,8 +214,11 @@ def _is_of_object(target: ast.expr) -> bool:
 
 
 def words_at(path: str, line: int) -> set[str]:
-    """Return the names, keys and attributes in a line; empty without the source."""
-    return {*_WORD.findall(_with_brackets(path, line))}
+    """Return the names, keys and attributes in a line; empty without the source.
+
+    The targets of a `for` loop are left out, which follow from what it goes through.
+    """
+    return {*_WORD.findall(_TARGETS.sub("", _with_brackets(path, line)))}
 
 
 def paths_at(path: str, line: int) -> list[str]:

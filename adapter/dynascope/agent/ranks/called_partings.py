@@ -187,7 +187,7 @@ def divergence(
     if parting.is_uncompiled:
         sides = [(_placed(called, parting.group, left, ranks), ranks) for called, ranks in sides]
     (few, ours), (many, theirs) = (
-        (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: len(it[1]))
+        (ranks_text(ranks), call) for call, ranks in sorted(sides, key=lambda it: (len(it[1]), min(it[1])))
     )
     return divergences.at_run_time(ours, theirs, parting.group, (few, many), parting.is_uncompiled, members)
 

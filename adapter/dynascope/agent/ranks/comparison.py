@@ -7,7 +7,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field, structs
 
@@ -37,6 +37,7 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Divergence
 from dynascope.rank_names import ranks_text
 
+T = TypeVar("T")
 _MOST_SECONDS = 30.0
 """The most that a rank waits to know whether others compile a call, too."""
 _SECONDS_FOR_SIDES = 3.0
@@ -222,10 +223,13 @@ class RankComparison:
         if not is_first and (effect == "differs" or not parted.is_wanted()):
             return
         seconds = 0.0 if effect == "differs" else _SECONDS_FOR_SIDES
-        ours, others = map(ranks_text, exchange.sides(call, each.rank, each.group, seconds))
-        ranks = ours, others
-        at, told = _collectives_told(call, theirs, each, ranks, exchange.members(each.group))
-        found = rank_differences.rank_difference(call.parts, theirs.parts, (exchange.rank, each.rank), ranks, at)
+        sides = exchange.sides(call, each.rank, each.group, seconds)
+        # the smaller side is told first, and of two alike that of the lowest rank
+        is_turned = bool(theirs.parts) and (len(sides[1]), sides[1]) < (len(sides[0]), sides[0])
+        ranks = _in_order((ranks_text(sides[0]), ranks_text(sides[1])), is_turned)
+        at, told = _collectives_told(call, theirs, each, ranks, exchange.members(each.group), is_turned)
+        parts = _in_order((call.parts, theirs.parts), is_turned)
+        found = rank_differences.rank_difference(*parts, _in_order((exchange.rank, each.rank), is_turned), ranks, at)
         if effect == "differs":
             facts.rank_differences.append(found)
             return
@@ -236,6 +240,10 @@ class RankComparison:
         else:
             call.is_compared = False
             parted.tell(fact, is_own=True)
+
+
+def _in_order(sides: tuple[T, T], is_turned: bool) -> tuple[T, T]:
+    return (sides[1], sides[0]) if is_turned else sides
 
 
 def _note_callers(call: TracedCall) -> None:
@@ -286,20 +294,24 @@ def _seconds_to_wait(spent: float) -> float:
 
 
 def _collectives_told(
-    call: TracedCall, theirs: LeftCall, each: Disagreement, ranks: tuple[str, str], members: str
+    call: TracedCall, theirs: LeftCall, each: Disagreement, ranks: tuple[str, str], members: str, is_turned: bool
 ) -> tuple[tuple[Collective | None, Collective | None], str]:
-    """Return the collectives that differ, and a sentence about both."""
+    """Return the collectives that differ, and a sentence about both.
+
+    `ranks` are those of both sides, this rank's first, or last where it `is_turned`.
+    """
     mine = call.collectives(each.group)
     if not theirs.parts:  # the record was too large, or is deleted
         is_known = each.collective is not None and each.collective < len(mine)
         return (mine[each.collective] if is_known else None, None), ""  # type: ignore[index]
     their = [one for part in theirs.parts for one in part.collectives if one.group == each.group]
+    mine, their = _in_order((mine, their), is_turned)
     if each.collective is not None:
         number = first_of_shifted(mine, their, each.collective)
         at, other = (side[number] if number < len(side) else None for side in (mine, their))
         return (at, other), divergences.other_collective(at, other, ranks, members)
     if any(each.gradients):
-        return (None, None), divergences.other_gradients(*each.gradients, ranks)
+        return (None, None), divergences.other_gradients(*_in_order(each.gradients, is_turned), ranks)
     if not each.is_reordered:
         return (None, None), ""
     pairs = [*zip(mine, their, strict=False)]
