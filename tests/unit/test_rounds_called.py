@@ -61,6 +61,16 @@ def test_rounds_are_counted_by_a_collective_that_each_calls_once(path: str) -> N
     )
 
 
+def test_rounds_are_counted_by_gradients_that_are_reduced(path: str) -> None:
+    stacks = calls(path, (3, ""))[0].stack, calls(path, (11, ""))[0].stack
+    before = EarlierCall(reduced=(calls(path, (3, ""), (3, "")), calls(path, (3, ""))))
+    for sides, numbers, known in ((stacks, (0, 1), before), (stacks[::-1], (1, 0), before.turned())):
+        found = plain_difference(sides, ([], []), numbers, known)
+        assert found is not None and found.difference.endswith(
+            "Rank 1 has gone through 1 element of `data`, and rank 0 is at element 2."
+        )
+
+
 def test_rounds_are_counted_by_a_parameter_of_an_inner_loop(path: str) -> None:
     both = [(5, of_parameter("p", "weight")), (5, of_parameter("p", "bias"))]
     ours, theirs = calls(path, *both, *both), calls(path, *both, (11, ""))

@@ -86,7 +86,7 @@ def plain_difference(
         stacks, values, numbers, takes = stacks[::-1], values[::-1], numbers[::-1], takes[::-1]
         rounds = rounds and rounds[::-1]
         if before is not None:
-            before = EarlierCall(before.stack, before.values[::-1], before.is_anew[::-1], before.calls[::-1])
+            before = before.turned()
     parameters = [_OF_MODULE.match(each) for each in takes]
     are_of_others = None not in parameters and len({each and each[0] for each in parameters}) == 2
     names = f"rank {numbers[0]}", f"rank {numbers[1]}"
@@ -181,7 +181,9 @@ def _told(
     is_told = differing or is_skipped or _differ(counts) or branch.is_only
     if branch.is_true is None and not is_told and branch.kind != "passes":
         return None
-    rounds = None if differing or _differ(counts) else rounds_called(branch, before.calls)
+    rounds = None
+    if not differing and not _differ(counts):
+        rounds = rounds_called(branch, before.calls) or rounds_called(branch, before.reduced)
     is_proven = bool(branch.is_only or is_skipped or _differ(counts) or is_decided or rounds)
     is_proven = is_proven or (bool(differing) and not (is_alike and branch.kind == "condition" and branch.side is None))
     if branch.side is not None and not is_proven and is_alike:

@@ -99,16 +99,17 @@ class CalledParting(NamedTuple):
         own, other = calls[0][self.group], calls[1].get(self.rank, {}).get(self.group)
         ours = [each for each in own.calls if each.place <= self.ours.place]
         theirs = [each for each in other.calls if each.place <= self.theirs.place] if other is not None else []
+        reduced = own.reduced, other.reduced if other is not None else []
         earlier = [each for each in ours if each.place < self.ours.place and each.stack]
         known = [{each.place: each.frames for each in side if each.group == self.group} for side in values]
         first = min(map(self._place_of_values, (self.ours, self.theirs)))
         places = [each for each in known[0] if each is not None and each in known[1] and each < first]
         read = (known[0][max(places)], known[1][max(places)]) if places else ((), ())
         if not earlier:
-            return EarlierCall(values=read, calls=(ours, theirs))
+            return EarlierCall(values=read, calls=(ours, theirs), reduced=reduced)
         last = earlier[-1]
         is_anew = self.ours.is_anew_since(last), self.theirs.is_anew_since(last)
-        return EarlierCall(last.stack, read, is_anew, (ours, theirs))
+        return EarlierCall(last.stack, read, is_anew, (ours, theirs), reduced)
 
     def of(self, rank: CalledInGroup) -> list[Called]:
         """Return the collectives of a rank among which these are."""

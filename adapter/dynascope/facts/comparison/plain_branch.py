@@ -78,6 +78,12 @@ class EarlierCall(NamedTuple):
     """Whether each rank has begun an inner loop of these lines again since."""
     calls: tuple[Sequence[Called], Sequence[Called]] = ((), ())
     """The collectives of each rank, with those at which they part last."""
+    reduced: tuple[Sequence[Called], Sequence[Called]] = ((), ())
+    """The forwards of each after whose backwards DistributedDataParallel reduces gradients."""
+
+    def turned(self) -> EarlierCall:
+        """Return the same with the ranks exchanged."""
+        return EarlierCall(self.stack, self.values[::-1], self.is_anew[::-1], self.calls[::-1], self.reduced[::-1])
 
 
 class PlainBranch(NamedTuple):
