@@ -63,6 +63,10 @@ _ASKED_FIRST = ("isEnabledFor", "getEffectiveLevel")
 """Methods that `Logger.info` and the others call: to ignore them alone helps nothing."""
 _IGNORE = "`torch._dynamo.config.ignore_logging_functions.add({})` leaves it out where the function is compiled."
 _REORDER = "`torch._dynamo.config.reorderable_logging_functions.add(print)` prints once the graph has run"
+_WARN_LATER = (
+    "`torch._dynamo.config.reorderable_logging_functions.add(warnings.warn)` warns once the graph has run, if it is "
+    "called with a text alone."
+)
 _DRAW = f"Draw random numbers{_OUTSIDE} and pass them, or draw them by `torch.rand`, `torch.randint`, `torch.randperm`."
 _DRAW_OUTSIDE = f"Draw at random{_OUTSIDE}, and pass what is drawn."
 _GENERATOR = (
@@ -142,7 +146,7 @@ _RULES = (
         (f"Read and write files{_OUTSIDE}: pass what is read, return what is written.",),
         r"operator `open`|enter a `(?:TextIOWrapper|FileIO|BytesIO|StringIO|Buffered\w+)`",
     ),
-    _Rule("GB0007", (f"Warn{_OUTSIDE}.", _IGNORE.format("warnings.warn")), r"`_?warnings\.warn"),
+    _Rule("GB0007", (f"Warn{_OUTSIDE}.", _WARN_LATER, _IGNORE.format("warnings.warn")), r"`_?warnings\.warn"),
     _Rule("GB0291", (f"Log{_OUTSIDE}.", _IGNORE.format("logging.Logger.info")), r"logging"),
     _Rule("GB0156", (f"Write{_OUTSIDE}.",), r"method `(write|flush|getvalue)` of class"),
     _Rule("GB0007", (f"Take the time{_OUTSIDE}, before and after the call.",), r"builtin `time\."),
@@ -241,6 +245,18 @@ _RULES = (
         "GB0007 GB0015",
         (f"Make and use sparse tensors{_OUTSIDE}, or compute without: `index_add`, `scatter_add`.",),
         r"[sS]parse(?!\.py)",
+    ),
+    _Rule(
+        "GB0290",
+        (
+            "Compute it with torch's operators, such as `index_add_`, `scatter_reduce` or `torch.bincount`; or with "
+            f"NumPy{_OUTSIDE}.",
+        ),
+        r"numpy\.\* functions as methods",
+    ),
+    _Rule(
+        "GB5976",
+        (f"Decide by the address of a tensor{_OUTSIDE}, and pass what comes of it.",),
     ),
     _Rule("GB8977", (f"Define the class{_OUTSIDE}.",)),
     _Rule(
