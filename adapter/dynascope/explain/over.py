@@ -66,7 +66,7 @@ def whether_over(cause: Cause) -> str:
         return ""
     if subject.kind == "stride":
         return _of_layout(cause, subject)
-    if subject.kind == "requires_grad" or cause.about == "grad_mode":
+    if subject.kind in ("requires_grad", "marks") or cause.about == "grad_mode":
         return _EITHER
     if guard.endswith((" == True", " == False")):
         return _EITHER if {*cause.values} <= {"True", "False"} else ""

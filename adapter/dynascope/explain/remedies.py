@@ -32,7 +32,10 @@ _BY_KIND: dict[Kind, str] = {
     "rank": "Give it the same number of dimensions in each call; else there is a compile for each.",
     "requires_grad": "Call it with the same `requires_grad` each time; `.detach()` only what needs no gradient.",
     "device": "Call it with tensors of one device; else there is a compile for each.",
-    "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
+    "sizes": (
+        "Sizes that were equal in one call were not in another: a compile fits one of the two. Where the code does not "
+        "need them equal, `torch.fx.experimental._config.use_duck_shape = False` makes one compile of both."
+    ),
     "length": (
         "Each length is compiled on its own: keep it the same, append and loop outside of the compiled function, or "
         "stack the elements into one tensor and compute without a loop."
@@ -49,6 +52,7 @@ _BY_KIND: dict[Kind, str] = {
         "different sets, or ask outside of the compiled function."
     ),
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
+    "marks": "Mark the sizes of this tensor in each call, or in none: a tensor with marks has compiles of its own.",
     "metadata": (
         "Each metadata, the second result of `__tensor_flatten__`, is compiled on its own: keep in it only what the "
         "compiled code needs, and what changes in a tensor; or define `__metadata_guard__` in the class."
@@ -152,8 +156,8 @@ _FROM_THE_FIRST_CALL = "Compile with `dynamic=True`: it is dynamic from the firs
 """The remedy for a number that a later compile made dynamic."""
 BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
-    "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "
-    "again for different objects. Their values do not matter."
+    "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call, or in none, as "
+    "`key.view_as(key)` is another object; else it is compiled again. Their values do not matter."
 )
 _DUPLICATES = (
     "Dynamo compiled it for different tensors: do not pass one of them twice (pass a `.clone()`); else it is compiled "

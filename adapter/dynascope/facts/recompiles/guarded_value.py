@@ -15,12 +15,13 @@ from msgspec import Struct
 
 Kind = Literal[
     "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set", "sizes", "length",
-    "type", "identity", "aliases", "keys", "elements", "attribute", "metadata", "lifetime", "backend",
+    "type", "identity", "aliases", "keys", "elements", "attribute", "marks", "metadata", "lifetime", "backend",
     "global state", "other",
 ]  # fmt: skip
 """`sizes`: how those of several tensors compare; `aliases`: whether several are one object; `attribute`: whether it
-exists; `metadata`: the second result of `__tensor_flatten__`; `lifetime`: whether the object still exists;
-`backend`: which one it was compiled by; `other`: only the text is known."""
+exists; `marks`: whether sizes of a tensor are marked, by an attribute; `metadata`: the second result of
+`__tensor_flatten__`; `lifetime`: whether the object still exists; `backend`: which one it was compiled by; `other`:
+only the text is known."""
 
 
 class GuardedValue(Struct, frozen=True):
@@ -52,6 +53,7 @@ _TEXTS: dict[Kind, str] = {
     "keys": "keys of {0}",
     "elements": "elements of {0}",
     "attribute": "names in {0}",
+    "marks": "marks of sizes",
     "metadata": "metadata of {0}",
     "lifetime": "the end of {0}",
     "backend": "the backend",
@@ -84,6 +86,8 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("elements", re.compile(r"(?:not )?(?:frozen)?set\.__contains__\((?P<name>.+?), .+\)$")),
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("keys", re.compile(r"(?:'.*'|[\w.-]+) in (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
+    ("marks", re.compile(r"(?P<name>_\w*dynamo_\w+) is (?:present|absent) on runtime tensor")),
+    ("marks", re.compile(r"hasattr\((?P<name>.+), '_dynamo_\w+'\) == False$")),
     ("metadata", re.compile(r"___check_metadata\((?P<name>.+)\)$")),
     ("backend", re.compile(r"(?P<name>BACKEND_MATCH) failure: ")),
     ("lifetime", re.compile(r"Cache line invalidated because (?P<name>.+) got deallocated$")),
