@@ -14,6 +14,7 @@ from dynascope.agent.events.hook_failures import HookFailures
 from dynascope.agent.events.wrapping import Events
 from dynascope.agent.internals.graph.fake_operation import tensor_of_size
 from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_text
 from dynascope.agent.internals.symbolic_shapes.shapes import range_text, relation_text
 from dynascope.facts.model import Specialization, TracedFact
 
@@ -140,9 +141,8 @@ class SpecializationEvents(FactEvents):
             sources = (known.get("var_to_sources") or {}).get(a, ())
             origins = [text for text in map(source_text, sources) if text]
             beside = tensor_of_size(a, int(tgt)) if tgt.is_integer else ""
-            self.happened(
-                Specialization(symbol=str(a), value=str(tgt), reason=str(msg), origins=origins, beside=beside)
-            )
+            value = expression_text(tgt)
+            self.happened(Specialization(symbol=str(a), value=value, reason=str(msg), origins=origins, beside=beside))
 
 
 FACT_EVENTS = {each.kind: each for each in FactEvents.__subclasses__()}

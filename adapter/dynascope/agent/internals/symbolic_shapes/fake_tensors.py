@@ -94,10 +94,15 @@ def is_expression(value: object) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def expression_text(expression: Any) -> str:
-    """Return a sympy expression's text, cached (it takes 0.5 ms), or a long one's description."""
+    """Return a sympy expression's text, cached (it takes 0.5 ms), or a long one's description.
+
+    A float in it is as short as Python's: `0.4`, where `str` has `0.400000000000000`.
+    """
     if is_long(expression):
         return f"({type(expression).__name__} of {len(expression.args):,} parts)"
-    return str(expression)
+    from sympy import sstr  # type: ignore[import-untyped]  # here, as torch imports it when a symbol is made
+
+    return str(sstr(expression, order=None, full_prec=False))
 
 
 def node_expression(value: object) -> Any:
