@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dynascope.agent.events.distributed_names import (
+    BROADCAST_COALESCED,
     COLLECTIVES,
     EXCHANGES_OF_SOME,
     FSDP_COLLECTIVES,
@@ -84,7 +85,7 @@ class CollectiveEvents(Events):
         super().__init__(failures)
         for name in (SEND, RECEIVE):
             self.call_before(name, partial(self._exchanges, exchanges, name is SEND))
-        for name in COLLECTIVES:
+        for name in (*COLLECTIVES, BROADCAST_COALESCED):
             self.call_before(name, partial(self._begins, begins, name.name.rpartition(".")[2]))
         for name, operator in FUNCTIONAL_COLLECTIVES.items():
             self.call_before(name, partial(self._begins_functional, begins, operator))

@@ -45,6 +45,15 @@ COLLECTIVES = _methods_of_groups(
     " alltoall_base all_to_all_single gather_single gather_into_tensor barrier"
 )
 """The methods by which Python code calls collectives."""
+BROADCAST_COALESCED = declare(
+    later("torch.distributed"),
+    "_broadcast_coalesced",
+    None,
+    "1.7",
+    RUN_TIME_COLLECTIVES,
+    may_be_absent=True,
+)
+"""The function by which DistributedDataParallel and FSDP broadcast parameters and buffers, in several collectives."""
 FUNCTIONAL_COLLECTIVES = {
     declare(OPERATORS, f"{name}._op", None, "2.1", RUN_TIME_COLLECTIVES, may_be_absent=True): name.rpartition(".")[2]
     for name in (

@@ -15,7 +15,7 @@ from dynascope.facts.comparison.called import TENSORS, Splits
 from dynascope.facts.comparison.plain_branch import PARAM_DTYPE, REDUCE_DTYPE, RESHARDS
 
 _EQUAL_SIZES = re.compile(
-    r"send|recv|allreduce|broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
+    r"send|recv|allreduce|_?broadcast|reduce$|_?(all_?gather|reduce_scatter)_(base|single|into|tensor)"
 )
 """Names of methods whose tensors are as large in all ranks begin so."""
 _EVEN = ("alltoall_base", "all_to_all_single")
