@@ -30,6 +30,8 @@ _NO_COLLECTIVES = ("wait_tensor", *_BETWEEN_TWO)
 """Operators of that namespace that not all ranks of a group call, or that wait for one."""
 _UNEVEN = "all_to_all"
 """The collectives whose tensors may have other rows in each rank."""
+_BODIES = {"autograd_function_apply": 2, "tag_activation_checkpoint": 1}
+"""The operators whose bodies run in the order of the graph, with how many arguments are such."""
 _PACKING = ("cat", "stack", "concat", "hstack", "vstack")
 """The functions by which many tensors become one, which is then communicated."""
 _MOST_BETWEEN = 64
@@ -61,12 +63,11 @@ def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[C
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
-    """Whether the body of an operator calls one: of `torch.cond`, or of a checkpoint.
+    """Whether the body of an operator calls one that may run in another order, or never, as that of `torch.cond`.
 
-    It may run in another order than it is traced in, or never. That of an autograd function runs where it is called,
-    and its backward in the backward.
+    That of an autograd function or a checkpoint runs where it is called, and a backward in the backward.
     """
-    known = {id(body) for module in graph_module.modules() for body in _bodies_of_autograd(module)}
+    known = {id(body) for module in graph_module.modules() for body in _bodies_in_order(module)}
     bodies = [each for each in graph_module.modules() if each is not graph_module and id(each) not in known]
     return any(True for body in bodies if hasattr(body, "graph") for node in body.graph.nodes for _ in _implied(node))
 
@@ -106,19 +107,19 @@ def _called_in_body(body: Any, node: Any) -> Iterator[_Call]:
         yield each._replace(of_graph=node, computed=f"{told} {each.computed}".strip())
 
 
-def _bodies_of_autograd(module: Any) -> Iterator[Any]:
+def _bodies_in_order(module: Any) -> Iterator[Any]:
     nodes = module.graph.nodes if hasattr(module, "graph") else ()
     return (body for node in nodes for body in _bodies_of(module, node))
 
 
 def _bodies_of(module: Any, node: Any) -> list[Any]:
-    """Return the forward and backward of an autograd function that a node calls.
+    """Return what a node calls, which runs in the order of the graph: a forward, and the backward of it.
 
-    `torch._functorch.autograd_function.autograd_function_apply` (2.3) takes both first.
+    `torch._functorch.autograd_function.autograd_function_apply` (2.3) takes both first, and
+    `torch._higher_order_ops.wrap.tag_activation_checkpoint` (2.1) the function of the checkpoint.
     """
-    if node.op != "call_function" or _name_of_target(node.target) != "autograd_function_apply":
-        return []
-    return [getattr(module, each.target) for each in node.args[:2] if getattr(each, "op", "") == "get_attr"]
+    count = _BODIES.get(_name_of_target(node.target), 0) if node.op == "call_function" else 0
+    return [getattr(module, each.target) for each in node.args[:count] if getattr(each, "op", "") == "get_attr"]
 
 
 def sends_or_receives(graph_module: Any) -> bool:
@@ -305,7 +306,7 @@ def _name_of_target(target: Any) -> str:
 
 
 def _is_body(node: Any) -> bool:
-    """Whether it is the forward or backward of an autograd function."""
+    """Whether it is the body of an operator, such as the forward of an autograd function."""
     return node.op == "get_attr" and hasattr(getattr(node.graph.owning_module, str(node.target), None), "graph")
 
 
