@@ -48,7 +48,7 @@ def a_break(registry_id: str | None, explanation: str, path: str = "train.py", *
         ("GB0156", "how to trace method `write` of class `TextIOWrapper`", "train.py", "Write outside"),
         ("GB0007", "calling function `torch.random.manual_seed`", "train.py", SEED),
         ("GB0142", "to enter a `TextIOWrapper` context manager", "train.py", "Read and write files outside"),
-        ("GB5976", "Dynamo can only trace data pointer comparisons", "train.py", "Decide by the address of a tensor"),
+        ("GB5976", "Dynamo can only trace data pointer comparisons", "train.py", "Compare addresses of tensors"),
         ("GB0290", "Tracing numpy.* functions as methods is not supported.", "train.py", "Compute it with torch's"),
         ("GB0123", "tracing `Tensor.backward()`", "train.py", "Return the loss and call `backward()` outside"),
         ("GB0124", "tracing `Tensor.item()`", "train.py", "Keep it a tensor"),

@@ -82,6 +82,18 @@ def test_rounds_are_not_counted_by_what_some_rounds_call(path: str) -> None:
         assert told(path, calls(path, (line, ""), (line, "")), calls(path, (line, ""), (11, ""))) == ""
 
 
+def test_rounds_are_not_counted_by_what_a_function_may_leave_out(tmp_path: Path) -> None:
+    text = "def train(data):\n    for x in data:\n        step(x)\n    done()\n"
+    text += "def step(x):\n    if x.valid:\n        call(x)\n"
+    (tmp_path / "train.py").write_text(text)
+    path = str(tmp_path / "train.py")
+    stack = (UserFrame(path, 3, "train"), UserFrame(path, 7, "step"))
+    ours = [Called(("gloo", at, 0), at + 1, "all_reduce", "f32[1]", stack) for at in range(2)]
+    theirs = [ours[0], Called(("gloo", 1, 0), 2, "barrier", "", (UserFrame(path, 4, "train"),))]
+    found = plain_difference((ours[-1].stack, theirs[-1].stack), ([], []), (0, 1), EarlierCall(calls=(ours, theirs)))
+    assert found is not None and "gone through" not in found.difference
+
+
 def test_a_rank_that_has_had_as_many_rounds_has_left_the_loop_for_another_reason(path: str) -> None:
     ours, theirs = calls(path, (3, ""), (3, "")), calls(path, (3, ""), (3, ""), (11, ""))
     assert told(path, ours, theirs) == ""

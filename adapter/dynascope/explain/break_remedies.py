@@ -256,7 +256,7 @@ _RULES = (
     ),
     _Rule(
         "GB5976",
-        (f"Decide by the address of a tensor{_OUTSIDE}, and pass what comes of it.",),
+        (f"Compare addresses of tensors{_OUTSIDE}, and pass the result.",),
     ),
     _Rule("GB8977", (f"Define the class{_OUTSIDE}.",)),
     _Rule(

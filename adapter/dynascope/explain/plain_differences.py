@@ -370,7 +370,7 @@ def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
             condition = branch.text.removeprefix("while ")
             return sentence_of(
                 f"{yes} is in the loop `{branch.text}`, and {no} is not: "
-                f"`{condition}` is true in {yes}, and false in {no}."
+                f"`{condition}` was true in {yes}, and false in {no}."
             )
         return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
     return f"`{branch.text}` is true in {yes}, and false in {no}."

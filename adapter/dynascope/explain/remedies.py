@@ -34,7 +34,7 @@ _BY_KIND: dict[Kind, str] = {
     "device": "Call it with tensors of one device; else there is a compile for each.",
     "sizes": (
         "Sizes that were equal in one call were not in another: a compile fits one of the two. Where the code does not "
-        "need them equal, `torch.fx.experimental._config.use_duck_shape = False` makes one compile of both."
+        "need them equal, `torch.fx.experimental._config.use_duck_shape = False` makes one compile fit both."
     ),
     "length": (
         "Each length is compiled on its own: keep it the same, append and loop outside of the compiled function, or "
@@ -156,8 +156,8 @@ _FROM_THE_FIRST_CALL = "Compile with `dynamic=True`: it is dynamic from the firs
 """The remedy for a number that a later compile made dynamic."""
 BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
-    "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call, or in none, as "
-    "`key.view_as(key)` is another object; else it is compiled again. Their values do not matter."
+    "Dynamo compiled it for calls that pass one object as all of these: pass one object in each call, or in "
+    "none, as `x.view_as(x)` is another object; else it is compiled again. Their values do not matter."
 )
 _DUPLICATES = (
     "Dynamo compiled it for different tensors: do not pass one of them twice (pass a `.clone()`); else it is compiled "

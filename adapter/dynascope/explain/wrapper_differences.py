@@ -9,10 +9,11 @@ from dynascope.facts.comparison.plain_branch import (
     DDP_SETTINGS,
     FSDP_MODULE_SETTINGS,
     FSDP_SETTINGS,
+    MODULE,
     FrameValues,
     PairOfValues,
 )
-from dynascope.facts.comparison.plain_code import module_at
+from dynascope.facts.comparison.plain_code import function_at, module_at
 from dynascope.facts.user_stack import UserFrame
 
 _ARGUMENTS = {"bucket_bytes_cap": "bucket_cap_mb"}
@@ -59,11 +60,16 @@ def ddp_difference(values: PairOfValues, numbers: tuple[int, int]) -> tuple[str,
 
 
 def _passed_at(frame: FrameValues, setting: str) -> UserFrame | None:
-    """Return the only line of a file that passes an argument to a function."""
-    module = module_at(frame.path)
+    """Return the line that passes a setting, if it is the only such line of its file."""
+    module, argument = module_at(frame.path), _ARGUMENTS.get(setting, setting)
     lines = {
         node.lineno
         for node in (ast.walk(module) if module is not None else ())
-        if isinstance(node, ast.Call) and any(each.arg == _ARGUMENTS.get(setting, setting) for each in node.keywords)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith(("DistributedDataParallel", "DDP"))
+        and any(each.arg == argument for each in node.keywords)
     }
-    return UserFrame(frame.path, lines.pop(), frame.function) if len(lines) == 1 else None
+    if len(lines) != 1:
+        return None
+    (line,) = lines
+    return UserFrame(frame.path, line, getattr(function_at(frame.path, [line]), "name", MODULE))

@@ -53,7 +53,10 @@ BROADCAST_COALESCED = declare(
     RUN_TIME_COLLECTIVES,
     may_be_absent=True,
 )
-"""The function by which DistributedDataParallel and FSDP broadcast parameters and buffers, in several collectives."""
+"""The function that broadcasts many parameters or buffers, for DistributedDataParallel and FSDP.
+
+It calls several collectives in C++.
+"""
 FUNCTIONAL_COLLECTIVES = {
     declare(OPERATORS, f"{name}._op", None, "2.1", RUN_TIME_COLLECTIVES, may_be_absent=True): name.rpartition(".")[2]
     for name in (

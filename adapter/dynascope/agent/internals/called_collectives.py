@@ -42,6 +42,8 @@ def operation_of(method: str, arguments: Sequence[Any]) -> str:
     name = method.lstrip("_")
     operation = next((told for begin, told in _OPERATIONS.items() if name.startswith(begin)), name)
     settings = _settings(arguments)
+    if name == "broadcast_coalesced" and arguments and type(arguments[-1]) is int:
+        settings = str(arguments[-1])  # the root
     return f"{operation}({settings})" if settings else operation
 
 

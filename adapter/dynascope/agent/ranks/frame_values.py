@@ -128,10 +128,11 @@ class _Locals:
 
     def _distributed(self) -> dict[str, str]:
         """Return the texts of process groups, meshes, DTensors, containers and data loaders."""
-        found = ((name, text_of(value)) for name, value in islice(self._values.items(), _MOST_LOCALS))
-        texts = {name: text for name, text in found if text is not None}
+        texts: dict[str, str] = {}
         for name, value in islice(self._values.items(), _MOST_LOCALS):
             texts |= _settings(name, value)
+            if (known := text_of(value)) is not None:
+                texts[name] = known
         return texts | {name: text for name, each in self._containers.items() if (text := _text(each)) is not None}
 
     def names_in(self, caller: _Locals) -> dict[str, str]:

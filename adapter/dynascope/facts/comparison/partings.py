@@ -64,7 +64,7 @@ def value_of(left: TracedCompile, right: TracedCompile, texts: tuple[str, str]) 
 
 
 def is_of_types(value: Difference, texts: tuple[str, str]) -> bool:
-    """Whether a value may make collectives differ that take tensors of other types.
+    """Whether a value may be why two collectives take tensors of other types.
 
     `texts` are the collectives: `all_reduce(sum) of f32[16]`. A tensor of the same type in both ranks does not.
     """

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dynascope.facts.comparison.called import Called
 from dynascope.facts.comparison.called_predicates import names_asked
-from dynascope.facts.comparison.plain_code import Branching, Loop, condition_of, head_of, left_early, names_in
+from dynascope.facts.comparison.plain_code import Branching, Loop, condition_of, head_of, is_until_false, names_in
 from dynascope.facts.user_stack import UserFrame
 
 Kind = Literal[
@@ -37,8 +37,9 @@ By a parameter's name alone it is its `requires_grad`, of which only False is to
 RESHARDS = "reshard_after_forward"
 """The argument of `fully_shard` (2.6), kept by a module's first parameter: `layers.0.weight.reshard_after_forward`."""
 PARAM_DTYPE, REDUCE_DTYPE = "param_dtype", "reduce_dtype"
-"""Attributes of `MixedPrecisionPolicy` (2.4), which are kept in the same way."""
+"""Attributes of `MixedPrecisionPolicy` (2.4), which are kept as `RESHARDS` is."""
 FSDP_MODULE_SETTINGS = (RESHARDS, PARAM_DTYPE, REDUCE_DTYPE)
+"""The settings of a module of FSDP2 by which it calls other collectives."""
 DDP_SETTINGS = ("find_unused_parameters", "static_graph", "broadcast_buffers", "bucket_bytes_cap")
 """The attributes of `DistributedDataParallel` (2.0) by which it calls other collectives."""
 
@@ -112,7 +113,7 @@ class PlainBranch(NamedTuple):
     is_only: bool = False
     """Whether nothing else has kept a rank from calling in a round of a loop."""
     is_until_false: bool = False
-    """Whether a loop is left only when its condition, `text` after `while`, is false."""
+    """Whether a rank that is not in a `while` loop has found its condition false."""
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
@@ -125,7 +126,6 @@ def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | No
     reads = [*dict.fromkeys([*names_in(condition), *names_asked(frame.path, condition)])]
     kind: Kind = "loop" if is_loop else "condition"
     elements = ast.unparse(node.iter) if isinstance(node, ast.For) else ""
-    is_until_false = isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and not left_early(node)
     return PlainBranch(
         frame.path,
         node.lineno,
@@ -135,7 +135,7 @@ def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | No
         kind,
         is_true,
         elements=elements,
-        is_until_false=is_until_false,
+        is_until_false=is_until_false(node, frame.path),
     )
 
 

@@ -69,6 +69,8 @@ def branches_apart(
         found += [*settings_of(loop, frames[0]), *_passing(loop, frames[0], max(lines))]
     found += [branch_of(node, frames[0], None) for node in exits]
     found += in_callees(callees[1 - nearer], 1 - nearer)
+    if any(isinstance(step.node, ast.Try) for each in (*ours[at[0] :], *theirs[at[1] :]) for step in way_of(each)):
+        found = [each._replace(is_until_false=False) for each in found]  # an error may have ended its function
     return found or [*passed_at(min(frames, key=lambda frame: frame.line))]
 
 

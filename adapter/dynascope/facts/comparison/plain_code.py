@@ -165,9 +165,18 @@ def _ends_with_leaving(block: Sequence[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], ast.Break | ast.Continue | ast.Return)
 
 
-def left_early(loop: Loop) -> bool:
-    """Whether a `break`, `return` or handled error may lead out of a loop."""
-    return any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in statements_of(loop))
+def is_until_false(loop: ast.AST, path: str) -> bool:
+    """Whether a rank that is not in a `while` loop has found its condition false.
+
+    A `break`, an error or a `return` before it leads elsewhere; and where a generator goes on, its caller decides.
+    """
+    function = function_at(path, [loop.lineno]) if isinstance(loop, ast.While) else None
+    if function is None or not isinstance(loop, ast.While) or isinstance(loop.test, ast.Constant):
+        return False
+    before = [step for step in way_to(function, loop.body[0].lineno) if step.node is not loop]
+    is_open = any(isinstance(step.node, ast.Try) or step.is_true is not None for step in before)
+    leaves_it = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in statements_of(loop))
+    return not (is_open or leaves_it or any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function)))
 
 
 def condition_of(node: Branching) -> ast.expr:

@@ -100,7 +100,7 @@ def operands(ours: Sequence[UserFrame], theirs: Sequence[UserFrame]) -> Iterator
 
 
 def passed_at(frame: UserFrame) -> Iterator[PlainBranch]:
-    """Yield the line that one rank has passed and the other has not, for what it reads."""
+    """Yield the call at a line, for the values that it reads."""
     call = _call(frame, way_of(frame))
     yield call._replace(reads=[name for name in call.reads if "rank" not in name])
 

@@ -54,29 +54,40 @@ def globals_read(path: str) -> list[str]:
     module = module_at(path)
     if module is None:
         return []
-    kept = assigned_in(module)
-    functions = [each for each in ast.walk(module) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
-    read = (
-        name
-        for function in functions
-        for statement in statements_of(function)
-        for name in (*settings_in(statement), *(names_in(statement.iter) if isinstance(statement, ast.For) else ()))
-        if is_global(name, kept, function)
-    )
-    return [*dict.fromkeys(read)]
+    read: dict[str, None] = {}
+    for function in (each for each in ast.walk(module) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)):
+        kept = global_names(path, function.lineno)
+        for statement in statements_of(function):
+            elements = names_in(statement.iter) if isinstance(statement, ast.For) else ()
+            read |= dict.fromkeys(name for name in (*settings_in(statement), *elements) if is_global(name, kept))
+    return [*read]
 
 
-def is_global(name: str, kept: Container[str], function: Function) -> bool:
-    """Whether a name that a function reads begins with one of the global variables `kept`."""
+def is_global(name: str, kept: Container[str]) -> bool:
+    """Whether a name begins with one of the global variables `kept`.
+
+    A length does not: it often changes.
+    """
     root = ROOT.match(name)
-    return root is not None and root[2] in kept and root[2] not in _own_names(function)
+    return root is not None and not root[1] and root[2] in kept
 
 
-def _own_names(function: Function) -> set[str]:
-    """Return the names of parameters and local variables of a function."""
-    if isinstance(function, ast.Module):
-        return set()  # its variables are the global ones
-    return assigned_in(function) | {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+@lru_cache(1024)
+def global_names(path: str, line: int) -> frozenset[str]:
+    """Return the global variables that the function at a line may read, and that do not vary."""
+    module = module_at(path)
+    if module is None:
+        return frozenset()
+    hidden, changed = set[str](), set[str]()
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+            hidden |= assigned_in(node) | {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        elif isinstance(node, ast.Global):
+            changed |= {*node.names}
+    for node in statements_of(module):
+        if isinstance(node, ast.AugAssign | Loop):
+            changed |= assigned_in(node)
+    return frozenset(assigned_in(module) - hidden - changed)
 
 
 class WrappingCall(NamedTuple):

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dynascope.facts.comparison.plain_branch import MODULE, FrameValues, PairOfValues, PlainBranch
-from dynascope.facts.comparison.plain_code import function_at, module_at
 from dynascope.facts.comparison.plain_evaluation import UNKNOWN, evaluated, is_object, length_of, text_of
-from dynascope.facts.comparison.plain_reads import ROOT, assigned_in, is_global
+from dynascope.facts.comparison.plain_reads import ROOT, global_names, is_global
 
 
 class ValuesRead(Struct, frozen=True):
@@ -98,13 +97,12 @@ def _of(branch: PlainBranch, values: dict[str, str]) -> dict[str, str]:
 
 
 def _of_globals(branch: PlainBranch, frames: Sequence[FrameValues]) -> dict[str, str]:
-    """Return a rank's values of the global variables that a function reads which it has left."""
-    module, function = module_at(branch.path), function_at(branch.path, [branch.line])
+    """Return a rank's global variables that a statement reads in a function it has left."""
     frame = next((each for each in frames if (each.path, each.function) == (branch.path, MODULE)), None)
-    if module is None or function is None or frame is None:
+    if frame is None:
         return {}
-    kept = assigned_in(module)
-    names = [each for each in branch.reads if is_global(each, kept, function)]
+    kept = global_names(branch.path, branch.line)
+    names = [each for each in branch.reads if is_global(each, kept)]
     return {name: text for name in names if (text := text_of(name, frame.values)) is not None}
 
 

@@ -275,8 +275,8 @@ def _value_at(
 ) -> tuple[Comparison, Difference] | None:
     """Return the value that makes two collectives differ that both call at one line.
 
-    Where the tensor is none of theirs, they may be of other rounds of a loop: then it is the branch after which only
-    one side calls it.
+    If the tensor has another type than the collectives, these may be of other rounds of a loop: then the branch is
+    returned after which one side alone calls it.
     """
     found = value_of(left, right, texts)
     if found is not None and not is_of_types(found[1], texts):

@@ -1,4 +1,4 @@
-"""Count in how many rounds of a loop two ranks have called a collective, of which one has left the loop."""
+"""Count the rounds of a loop that one of two ranks has left."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _Key = tuple[tuple[UserFrame, ...], str]
 def rounds_called(branch: PlainBranch, calls: tuple[Sequence[Called], Sequence[Called]]) -> tuple[int, int] | None:
     """Return how many rounds of a `for` loop each of two ranks has begun, or None.
 
-    `calls` are the collectives of both, with those at which they part last. It is known where each round calls a
-    collective once, the loop is in no other one, and the rank that has left it has had fewer rounds.
+    `calls` are the collectives of both, with those at which they part last. The result is None unless each round calls
+    the collective once, no other loop is around this one, and the rank that has left it has had fewer rounds.
     """
     loop = _loop_of(branch)
     if not isinstance(loop, ast.For) or branch.is_true is None or not all(calls):
@@ -74,6 +74,16 @@ def _key(loop: Loop, branch: PlainBranch, called: Called) -> _Key | None:
     inner = [step.node for step in way_of(called.stack[at]) if step.node.lineno > loop.lineno]
     is_repeated = any(isinstance(node, Loop) for node in inner) or has_comprehension(called.stack[at])
     is_repeated = is_repeated or any(is_in_loop([each]) for each in called.stack[at + 1 :])
-    if any(isinstance(node, ast.If | ast.Try) for node in inner) or (is_repeated and not called.is_of_parameter):
+    inner += [step.node for each in called.stack[at + 1 :] for step in way_of(each)]
+    if any(map(_may_be_left_out, inner)) or (is_repeated and not called.is_of_parameter):
         return None
     return called.stack, called.element if is_repeated else ""
+
+
+def _may_be_left_out(node: ast.stmt) -> bool:
+    """Whether some rounds may make no call in a statement: an `if`, or `with model.no_sync()`."""
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return any("sync" in ast.unparse(item.context_expr) for item in node.items)
+    if isinstance(node, ast.If | ast.Try | ast.Match):
+        return True
+    return not hasattr(node, "body") and any(isinstance(each, ast.IfExp | ast.BoolOp) for each in ast.walk(node))

@@ -31,7 +31,7 @@ _NO_COLLECTIVES = ("wait_tensor", *_BETWEEN_TWO)
 _UNEVEN = "all_to_all"
 """The collectives whose tensors may have other rows in each rank."""
 _BODIES = {"autograd_function_apply": 2, "tag_activation_checkpoint": 1}
-"""The operators whose bodies run in the order of the graph, with how many arguments are such."""
+"""Operators whose bodies run in the order of the graph, and how many of their first arguments are bodies."""
 _PACKING = ("cat", "stack", "concat", "hstack", "vstack")
 """The functions by which many tensors become one, which is then communicated."""
 _MOST_BETWEEN = 64
@@ -63,9 +63,10 @@ def collectives_of(graph_module: Any, is_users: Callable[[str], bool]) -> list[C
 
 
 def has_hidden_collectives(graph_module: Any) -> bool:
-    """Whether the body of an operator calls one that may run in another order, or never, as that of `torch.cond`.
+    """Whether a body of an operator calls a collective out of the graph's order, or never.
 
-    That of an autograd function or a checkpoint runs where it is called, and a backward in the backward.
+    That of `torch.cond` does. The body of an autograd function runs where it is called, and its backward in the
+    backward; that of a checkpoint where it is called, and again in the backward.
     """
     known = {id(body) for module in graph_module.modules() for body in _bodies_in_order(module)}
     bodies = [each for each in graph_module.modules() if each is not graph_module and id(each) not in known]
@@ -113,7 +114,7 @@ def _bodies_in_order(module: Any) -> Iterator[Any]:
 
 
 def _bodies_of(module: Any, node: Any) -> list[Any]:
-    """Return what a node calls, which runs in the order of the graph: a forward, and the backward of it.
+    """Return the bodies of an operator that run in the order of the graph.
 
     `torch._functorch.autograd_function.autograd_function_apply` (2.3) takes both first, and
     `torch._higher_order_ops.wrap.tag_activation_checkpoint` (2.1) the function of the checkpoint.
