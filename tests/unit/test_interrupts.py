@@ -1,9 +1,10 @@
 """Ctrl-C while a request is under way."""
 
 import signal
+import threading
 
 import pytest
-from dynascope.terminal.interrupts import deferred
+from dynascope.terminal.interrupts import deferred, waiting_on
 
 
 def press() -> None:
@@ -37,3 +38,20 @@ def test_a_key_that_nobody_let_through_is_served_at_the_end():
     with pytest.raises(KeyboardInterrupt), deferred():
         press()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class ReleasedAtTheKey(threading.Condition):
+    """A condition of which the lock has just been released when Ctrl-C comes."""
+
+    def _release_save(self):
+        super()._release_save()
+        press()
+
+
+def test_a_key_that_comes_as_the_lock_is_released_is_no_error_of_the_lock():
+    condition = ReleasedAtTheKey(threading.Lock())  # an RLock has a method of its own for it
+    pressed = pytest.raises(KeyboardInterrupt)
+    with deferred() as interrupts, pressed, interrupts.let_through(), waiting_on(condition):
+        condition.wait_for(lambda: False, 5)
+    with pytest.raises(RuntimeError, match="of the program"), waiting_on(condition):
+        raise RuntimeError("of the program")

@@ -17,6 +17,7 @@ import msgspec
 
 from dynascope.terminal.breakpoints import WATCHING, Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import AdapterProcess, RequestRefused
+from dynascope.terminal.interrupts import waiting_on
 from dynascope.terminal.locations import Group
 from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.dap import (
@@ -256,7 +257,7 @@ class Debuggee:
 
         Raises KeyboardInterrupt at Ctrl-C.
         """
-        with self.changed:
+        with waiting_on(self.changed):
             self.changed.wait_for(lambda: self.stops or self.ended or single_thread in self.exited, seconds)
             return None if self.ended else next(iter(self.stops.values()), None)
 

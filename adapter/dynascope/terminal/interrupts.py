@@ -41,6 +41,21 @@ class Interrupts:
 
 
 @contextmanager
+def waiting_on(condition: threading.Condition) -> Iterator[None]:
+    """Hold a condition while the main thread waits on it. Raises KeyboardInterrupt at Ctrl-C.
+
+    Ctrl-C may come as `Condition.wait` has released the lock, which then cannot be released again.
+    """
+    try:
+        with condition:
+            yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
+
+
+@contextmanager
 def deferred() -> Iterator[Interrupts]:
     """Defer Ctrl-C to the next `let_through`, or to the end; only the main thread gets it."""
     interrupts = Interrupts()

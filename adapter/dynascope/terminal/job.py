@@ -21,6 +21,7 @@ from dynascope.rank_names import named_ranks, ranks_text
 from dynascope.terminal.breakpoints import Breakpoints, Catching, UserBreakpoint
 from dynascope.terminal.client import RequestRefused
 from dynascope.terminal.debuggee import WHO_WE_ARE, Debuggee, StepCommand
+from dynascope.terminal.interrupts import waiting_on
 from dynascope.terminal.locations import Group
 from dynascope.terminal.program import DebuggedProgram
 from dynascope.wire.dap import (
@@ -122,7 +123,7 @@ class Job(Debuggee):
         """
         self._catching = catching
         super().start(Catching())
-        with self.changed:
+        with waiting_on(self.changed):
             self.changed.wait_for(lambda: self.ranks or self.ended or self._failed)
             if not self.ranks and self._failed:
                 raise RequestRefused(self._failed)
@@ -317,7 +318,7 @@ class Job(Debuggee):
             stopped = [self.rank_of(each) for each in self.stops]
             return bool(rank in stopped if rank is not None else stopped) or self.ended or single_thread in self.exited
 
-        with self.changed:
+        with waiting_on(self.changed):
             if not self.changed.wait_for(is_over, seconds) or self.ended:
                 return None
             if rank is None:
@@ -331,7 +332,7 @@ class Job(Debuggee):
     def wait_for_all(self, ranks: Collection[int], seconds: float) -> None:
         """Wait until each of these has stopped or ended, for so many seconds at most."""
         self._comes_together = False
-        with self.changed:
+        with waiting_on(self.changed):
             self.changed.wait_for(lambda: self.ended or self._all_stopped(ranks), seconds)
 
     def close(self) -> None:
