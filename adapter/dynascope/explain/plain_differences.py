@@ -313,9 +313,8 @@ def _is_changed_since(branch: PlainBranch, read: ValuesRead) -> bool:
     """
     if branch.is_true is None:
         return False
-    condition = branch.text.removeprefix("while ")
     merged = read.with_each_other()
-    return any(merged.truth(side, condition) is (not branch.is_true[side]) for side in (0, 1))
+    return any(merged.truth(side, branch.condition) is (not branch.is_true[side]) for side in (0, 1))
 
 
 def _truth(branch: PlainBranch, read: ValuesRead, side: int) -> bool | None:
@@ -367,10 +366,9 @@ def _of_truth(branch: PlainBranch, names: tuple[str, str]) -> str:
         return f"`{branch.text}` has run in {yes}, and not in {no}."
     if branch.kind == "loop":
         if branch.is_until_false:
-            condition = branch.text.removeprefix("while ")
             return sentence_of(
                 f"{yes} is in the loop `{branch.text}`, and {no} is not: "
-                f"`{condition}` was true in {yes}, and false in {no}."
+                f"`{branch.condition}` was true in {yes}, and false in {no}."
             )
         return sentence_of(f"{yes} is in the loop `{branch.text}`, and {no} is not.")
     return f"`{branch.text}` is true in {yes}, and false in {no}."

@@ -117,6 +117,11 @@ class PlainBranch(NamedTuple):
     handler: tuple[int, str] | None = None
     """In a loop, the line of a handler that goes on after an error, which it notes nowhere: `except ValueError`."""
 
+    @property
+    def condition(self) -> str:
+        """Return the condition of a `while` loop, without the keyword."""
+        return self.text.removeprefix("while ")
+
 
 def branch_of(node: Branching, frame: UserFrame, is_true: tuple[bool, bool] | None) -> PlainBranch:
     """Return a condition or loop, with what it reads."""
